@@ -1,0 +1,1 @@
+"""Documents in: readers, sentences, windows, and the pipeline that stores them."""

@@ -1,0 +1,1 @@
+"""umg-search: retrieval at several granularities on Elasticsearch and OpenSearch."""

@@ -1,0 +1,1 @@
+"""Encoders behind ports: dense and sparse models, composition of windows, batching."""

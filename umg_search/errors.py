@@ -1,0 +1,83 @@
+"""The one error tree.
+
+UmgError
+├── ConfigurationError        wrong use or settings; the command line ends with 2
+│   ├── SettingsError         settings that do not validate, all fields together
+│   ├── ModelError            a model that cannot be loaded, or lacks what is needed
+│   ├── MissingExtra          an optional package is not installed
+│   ├── IndexMismatch         settings differ from the index set they are used with
+│   └── QueryError            a question, option or vector that cannot be searched with
+├── EngineError               the engine answered with an error
+│   ├── EngineUnreachable     no answer; the command line ends with 3
+│   ├── EngineUnsupported     an engine, version or offering that is not supported
+│   ├── EngineBusy            the engine or its folder is in use, or asks to slow down
+│   ├── WriteConflict         another writer changed the same document
+│   └── NoIndexSet            nothing was ingested under this prefix yet
+└── DocumentError             one document cannot be read, split, encoded or stored
+    ├── UnreadableDocument    the file is empty, broken, binary or of an unknown kind
+    └── DocumentNotFound      no such document in this collection
+"""
+
+
+class UmgError(Exception):
+    """Anything umg-search reports: one sentence that says what happened and what to do."""
+
+
+class ConfigurationError(UmgError):
+    """Wrong use or configuration."""
+
+
+class SettingsError(ConfigurationError):
+    """Settings that do not validate; the message lists every field."""
+
+
+class ModelError(ConfigurationError):
+    """A model that cannot be loaded, or that lacks what it is needed for."""
+
+
+class MissingExtra(ConfigurationError):
+    """An optional package is not installed; the message names the extra."""
+
+
+class IndexMismatch(ConfigurationError):
+    """Settings that differ from the index set they are used with; both values are named."""
+
+
+class QueryError(ConfigurationError):
+    """A question, option or query vector that cannot be searched with."""
+
+
+class EngineError(UmgError):
+    """The engine answered with an error."""
+
+
+class EngineUnreachable(EngineError):
+    """The engine gave no answer."""
+
+
+class EngineUnsupported(EngineError, ConfigurationError):
+    """An engine, version or offering that umg-search does not support."""
+
+
+class EngineBusy(EngineError):
+    """The engine, or the folder of the embedded engine, is in use or overloaded."""
+
+
+class WriteConflict(EngineError):
+    """Another writer changed the same document meanwhile."""
+
+
+class NoIndexSet(EngineError, ConfigurationError):
+    """Nothing has been ingested under this prefix yet."""
+
+
+class DocumentError(UmgError):
+    """One document cannot be read, split, encoded or stored."""
+
+
+class UnreadableDocument(DocumentError):
+    """A file that is empty, broken, binary or of an unknown kind."""
+
+
+class DocumentNotFound(DocumentError):
+    """No such document in this collection."""

@@ -1,0 +1,214 @@
+"""The ports: small protocols at the I/O boundaries, each with adapters on the other side."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from umg_search.granularity import Granularity
+from umg_search.model import (
+    DenseModel,
+    DocumentHash,
+    DocumentState,
+    DocumentVersion,
+    EncodedQuery,
+    IndexSet,
+    LedgerEntry,
+    Retrieval,
+    SetSpec,
+    SparseModel,
+    SparseVector,
+    TextBlock,
+    Vectors,
+)
+
+
+class TokenCounter(Protocol):
+    """Counts tokens as the index set defines them."""
+
+    @property
+    def name(self) -> str:
+        """Name of the tokenizer, as kept in the index set."""
+        ...
+
+    def count(self, texts: Sequence[str]) -> list[int]:
+        """Return the tokens of each text, without special tokens."""
+        ...
+
+
+class DenseEncoder(Protocol):
+    """Turns texts into vectors of norm 1."""
+
+    @property
+    def model(self) -> DenseModel:
+        """Name, dimensions and prompts."""
+        ...
+
+    @property
+    def max_tokens(self) -> int:
+        """Longest text that the model reads whole, in tokens, special tokens and prompt excluded."""
+        ...
+
+    def encode_passages(self, texts: Sequence[str]) -> Vectors:
+        """Return float32 of shape (len(texts), dims); texts over the limit are read in pieces, never cut."""
+        ...
+
+    def encode_query(self, text: str) -> Vectors:
+        """Return float32 of shape (dims,)."""
+        ...
+
+
+class SparseEncoder(Protocol):
+    """Turns texts into positive term weights over a vocabulary."""
+
+    @property
+    def model(self) -> SparseModel:
+        """Name of the model."""
+        ...
+
+    def encode_passages(self, texts: Sequence[str]) -> list[SparseVector]:
+        """Return one sparse vector a text; texts over the limit are read in pieces, never cut."""
+        ...
+
+    def encode_query(self, text: str) -> SparseVector:
+        """Return the query's term weights."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class EngineInfo:
+    """What an engine says of itself."""
+
+    name: str
+    version: str
+    where: str
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What a search may see, applied inside every list.
+
+    `principals` None: no access control. An empty `collection` means all collections.
+    """
+
+    collection: str = ""
+    principals: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """One entry of a chunk index: what searches ask for, and `unit`, the packed value that ranking reads."""
+
+    granularity: Granularity
+    version: DocumentVersion
+    first: int
+    unit: bytes
+    collection: str
+    acl: tuple[str, ...]
+    dense: Vectors | None = None
+    sparse: SparseVector | None = None
+    text: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkId:
+    """Identity of a chunk entry; engines derive their own ids from it."""
+
+    granularity: Granularity
+    version: DocumentVersion
+    first: int
+
+
+@dataclass(frozen=True, slots=True)
+class BlockId:
+    """Identity of a text block."""
+
+    version: DocumentVersion
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """Answer to one real-time read: what exists of the entries and blocks that were asked for."""
+
+    entries: Mapping[DocumentHash, LedgerEntry]
+    blocks: Mapping[BlockId, TextBlock]
+
+
+@dataclass(frozen=True, slots=True)
+class IndexSize:
+    """Entries of an index, and the bytes it takes on disk."""
+
+    entries: int
+    bytes: int
+
+
+class Engine(Protocol):
+    """What a search engine must be able to do; the order of a write and of a read is decided above it.
+
+    Errors: EngineUnreachable, EngineBusy, EngineError. Bulk methods return a reason for each id that failed and store
+    the rest; they retry by themselves what is worth a retry.
+    """
+
+    def info(self) -> EngineInfo:
+        """Return name, version and place of the engine."""
+        ...
+
+    def active_set(self) -> IndexSet | None:
+        """Return the set that searches use, None if there is none yet."""
+        ...
+
+    def create_set(self, spec: SetSpec) -> IndexSet:
+        """Create version 1 of the data and make it active; return the active set if another writer was first."""
+        ...
+
+    def ranked_lists(self, index: IndexSet, query: EncodedQuery, *, depth: int, scope: Scope) -> Retrieval:
+        """Ask every channel for its `depth` best windows, in one request; dense scores are cosines."""
+        ...
+
+    def fetch(self, index: IndexSet, documents: Sequence[DocumentHash], blocks: Sequence[BlockId]) -> Fetched:
+        """Read ledger entries and text blocks as they are now, in one request."""
+        ...
+
+    def write_entries(self, entries: Sequence[LedgerEntry]) -> list[bool]:
+        """Write ledger entries, each only if its `token` is still the current one; False: it was not."""
+        ...
+
+    def write_chunks(self, index: IndexSet, chunks: Sequence[Chunk]) -> Mapping[ChunkId, str]:
+        """Write chunk entries; return a reason for each that failed."""
+        ...
+
+    def write_blocks(self, index: IndexSet, blocks: Sequence[TextBlock]) -> Mapping[BlockId, str]:
+        """Write text blocks; return a reason for each that failed."""
+        ...
+
+    def update_access(
+        self, index: IndexSet, chunks: Sequence[ChunkId], acl: tuple[str, ...]
+    ) -> Mapping[ChunkId, str]:
+        """Replace the ACL on chunk entries; every expert must still find them afterwards."""
+        ...
+
+    def delete(
+        self, index: IndexSet, chunks: Sequence[ChunkId], blocks: Sequence[BlockId]
+    ) -> Mapping[ChunkId | BlockId, str]:
+        """Delete exactly these entries; one that is missing already is no failure."""
+        ...
+
+    def publish(self, index: IndexSet) -> None:
+        """Make all earlier writes to the set durable and visible to searches."""
+        ...
+
+    def entries(self, *, retired_before: float | None = None) -> Iterator[LedgerEntry]:
+        """Go through the ledger; with `retired_before`, only entries with retired generations of before that time."""
+        ...
+
+    def states(self) -> Mapping[DocumentState, int]:
+        """Count the ledger's documents by state."""
+        ...
+
+    def sizes(self, index: IndexSet) -> Mapping[str, IndexSize]:
+        """Return the size of each index of the set, by name."""
+        ...
+
+    def close(self) -> None:
+        """Release connections, files and locks."""
+        ...

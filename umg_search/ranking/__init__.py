@@ -1,0 +1,1 @@
+"""Ranking: pure stages from ranked lists to the contexts that are kept."""
