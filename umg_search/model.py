@@ -302,7 +302,8 @@ class Fused:
 
     def position(self, document: IntArray, sentence: IntArray) -> IntArray:
         """Return the place of sentences on the flat axis."""
-        return self.offset[document] + sentence - self.low[document]
+        place: IntArray = self.offset[document] + sentence - self.low[document]
+        return place
 
     def lengths(self, document: IntArray, first: IntArray, last: IntArray) -> IntArray:
         """Return the tokens of ranges of sentences."""

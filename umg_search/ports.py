@@ -181,9 +181,7 @@ class Engine(Protocol):
         """Write text blocks; return a reason for each that failed."""
         ...
 
-    def update_access(
-        self, index: IndexSet, chunks: Sequence[ChunkId], acl: tuple[str, ...]
-    ) -> Mapping[ChunkId, str]:
+    def update_access(self, index: IndexSet, chunks: Sequence[ChunkId], acl: tuple[str, ...]) -> Mapping[ChunkId, str]:
         """Replace the ACL on chunk entries; every expert must still find them afterwards."""
         ...
 
