@@ -240,6 +240,14 @@ def ranges(starts: IntArray, lengths: IntArray) -> IntArray:
     return np.arange(total, dtype=np.int64) + np.repeat(starts - (ends - lengths), lengths)
 
 
+def unit_keys(document: IntArray, first: IntArray, last: IntArray) -> IntArray:
+    """Return one whole number a unit that orders units by document number, first and last sentence.
+
+    A window has fewer than 256 sentences and sentence numbers are below 2^32 (the packed value holds no more).
+    """
+    return document << 40 | first << 8 | (last - first)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class RankedList:
     """The hits of one channel, best first, with raw similarities (dense: cosines) of shape (hits,)."""
@@ -310,6 +318,22 @@ class Fused:
         sums = np.concatenate(([0], np.cumsum(self.tokens)))
         length: IntArray = sums[self.position(document, last)] - sums[self.position(document, first)]
         return length
+
+    def selected(self, document: int, first: int, last: int, score: float) -> "Selected":
+        """Return a range of sentences of document number `document` as a selection."""
+        start = int(self.offset[document] + first - self.low[document])
+        counts = tuple(self.tokens[start : start + last - first].tolist())
+        return Selected(self.versions[document], first, last, score, counts)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Candidates:
+    """Ranges of sentences that compete for the answer, with a score each; `document` indexes `Fused.versions`."""
+
+    document: IntArray
+    first: IntArray
+    last: IntArray
+    score: FloatArray
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,102 @@
+"""Print the time of fusion and selection over ten lists of 100 hits: `python bench/ranking.py`.
+
+The lists are drawn as real ones look: a few documents that several channels agree on, many others once.
+"""
+
+import statistics
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+from umg_search.granularity import Channel, Expert, Granularity
+from umg_search.model import DocumentHash, Evidence, RankedList, version_of
+from umg_search.ranking.evidence import Normalisation, to_evidence
+from umg_search.ranking.fusion import by_length, fuse, units
+from umg_search.ranking.overlap import deduplicate
+from umg_search.ranking.promotion import promote
+from umg_search.ranking.spans import spans
+from umg_search.ranking.truncation import within_budget
+from umg_search.ranking.weights import entropy_weights
+from umg_search.store.units import pack, unpack
+from umg_search.windows import window_at, window_count
+
+DEPTH, DOCUMENTS, SENTENCES, BUDGET, ROUNDS = 100, 400, 300, 512, 300
+
+
+def ranked_lists(rng: np.random.Generator) -> list[tuple[Channel, list[str], np.ndarray]]:
+    """Return ten lists of packed hits with falling scores."""
+    counts = {d: rng.integers(5, 45, SENTENCES).tolist() for d in range(DOCUMENTS)}
+    lists = []
+    for channel in (Channel(e, g) for e in (Expert.DENSE, Expert.LEXICAL) for g in Granularity):
+        seen = set()
+        while len(seen) < DEPTH:
+            document = int(min(rng.geometric(0.03), DOCUMENTS - 1))
+            seen.add((document, int(rng.integers(window_count(SENTENCES, channel.granularity)))))
+        packed = [
+            pack(
+                version_of(DocumentHash(d.to_bytes(16, "big")), 1),
+                window_at(w, SENTENCES, channel.granularity),
+                channel.granularity,
+                counts[d],
+            ).decode()
+            for d, w in sorted(seen)
+        ]
+        rng.shuffle(packed)
+        lists.append((channel, packed, np.sort(rng.gamma(2.0, 0.1, DEPTH))[::-1].copy()))
+    return lists
+
+
+def timed(action: Callable[[], object]) -> float:
+    """Return the median milliseconds of an action."""
+    samples = []
+    for _ in range(ROUNDS):
+        start = time.perf_counter()
+        action()
+        samples.append(time.perf_counter() - start)
+    return 1000 * statistics.median(samples)
+
+
+def main() -> None:
+    """Print one line a stage, then the sum that the goal speaks of."""
+    packed = ranked_lists(np.random.default_rng(7))
+    lists = [RankedList(channel, unpack(values), scores) for channel, values, scores in packed]
+
+    def read() -> list[Evidence]:
+        return [to_evidence(item, normalisation=Normalisation.ZSCORE, temperature=1.0) for item in lists]
+
+    evidence = read()
+    weights = entropy_weights(evidence).tolist()
+    fused = fuse(evidence, weights)
+    ranked = by_length(fused, units(fused), alpha=0.5, floor=16)
+
+    def chunks() -> object:
+        order = by_length(fused, units(fused), alpha=0.5, floor=16)
+        return list(within_budget(picked(order), budget=BUDGET))
+
+    def parents() -> object:
+        order = by_length(fused, promote(fused), alpha=0.5, floor=16)
+        return list(within_budget(picked(order), budget=BUDGET))
+
+    def picked(order):  # noqa: ANN001, ANN202 - a generator local to the two selections above
+        rows = zip(order.document.tolist(), order.first.tolist(), order.last.tolist(), order.score.tolist(), strict=True)
+        listed = list(rows)
+        return (fused.selected(*listed[row]) for row in deduplicate(order, share=0.75))
+
+    stages = {
+        "unpack": timed(lambda: [unpack(values) for _, values, _ in packed]),
+        "evidence + weights": timed(lambda: entropy_weights(read())),
+        "fuse": timed(lambda: fuse(evidence, weights)),
+        "select chunks": timed(chunks),
+        "select parents": timed(parents),
+        "select spans": timed(lambda: spans(fused, budget=BUDGET)),
+    }
+    print(f"{len(lists)} lists of {DEPTH} hits, {len(ranked.score)} units, {len(fused.versions)} documents")
+    for stage, milliseconds in stages.items():
+        print(f"{stage:20s} {milliseconds:7.3f} ms")
+    for selection in ("chunks", "parents", "spans"):
+        print(f"fusion + {selection:9s}   {stages['fuse'] + stages[f'select {selection}']:7.3f} ms   goal 0.5")
+
+
+if __name__ == "__main__":
+    main()
