@@ -11,6 +11,7 @@ from umg_search.model import (
     DocumentState,
     DocumentVersion,
     EncodedQuery,
+    EngineInfo,
     IndexSet,
     LedgerEntry,
     Retrieval,
@@ -72,15 +73,6 @@ class SparseEncoder(Protocol):
     def encode_query(self, text: str) -> SparseVector:
         """Return the query's term weights."""
         ...
-
-
-@dataclass(frozen=True, slots=True)
-class EngineInfo:
-    """What an engine says of itself."""
-
-    name: str
-    version: str
-    where: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,8 +161,11 @@ class Engine(Protocol):
         """Read ledger entries and text blocks as they are now, in one request."""
         ...
 
-    def write_entries(self, entries: Sequence[LedgerEntry]) -> list[bool]:
-        """Write ledger entries, each only if its `token` is still the current one; False: it was not."""
+    def write_entries(self, entries: Sequence[LedgerEntry]) -> list[LedgerEntry | None]:
+        """Write ledger entries, each only if its `token` is still the current one (None: if there is none yet).
+
+        Returns each entry with its new token, None where somebody else changed it before.
+        """
         ...
 
     def write_chunks(self, index: IndexSet, chunks: Sequence[Chunk]) -> Mapping[ChunkId, str]:

@@ -1,0 +1,101 @@
+"""What comes out: contexts and explanations of a search, reports of an ingest."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from umg_search.granularity import Channel, Granularity
+
+
+@dataclass(frozen=True, slots=True)
+class EngineInfo:
+    """What an engine says of itself."""
+
+    name: str
+    version: str
+    where: str
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """A piece of a document that answers a question; text == stored text[start:end].
+
+    `relevance` is the largest cosine that the dense expert gave to a finest window that overlaps the context, None
+    where it gave none. `channels` (only when an explanation was asked for) is the mass that each channel contributed.
+    """
+
+    document_id: str
+    collection: str
+    title: str
+    first: int
+    last: int
+    start: int
+    end: int
+    text: str
+    tokens: int
+    score: float
+    relevance: float | None
+    granularities: tuple[Granularity, ...]
+    truncated: bool
+    channels: Mapping[Channel, float] = field(default_factory=dict)
+
+
+class Outcome(StrEnum):
+    """What became of one document of an ingest."""
+
+    NEW = "new"
+    UPDATED = "updated"
+    UNCHANGED = "unchanged"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class IngestReport:
+    """What became of one document: entries written in the chunk indices, tokens of its text, and why it failed."""
+
+    document_id: str
+    collection: str
+    outcome: Outcome
+    chunks: int = 0
+    tokens: int = 0
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TopHit:
+    """A hit as an explanation shows it, with the channel's raw score."""
+
+    document_id: str
+    collection: str
+    first: int
+    last: int
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelReport:
+    """How certain a channel was, what it weighed, and its best hits."""
+
+    channel: Channel
+    hits: int
+    entropy: float
+    confidence: float
+    weight: float
+    top: tuple[TopHit, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """The answer to a question: contexts, best first.
+
+    `degraded` names the channels that failed; `timings_ms` is milliseconds by stage; `channels` is filled where an
+    explanation was asked for.
+    """
+
+    question: str
+    contexts: tuple[Context, ...]
+    degraded: tuple[str, ...]
+    warnings: tuple[str, ...]
+    engine: EngineInfo
+    timings_ms: Mapping[str, float]
+    channels: tuple[ChannelReport, ...] = ()

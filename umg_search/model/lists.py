@@ -1,0 +1,173 @@
+"""Ranked lists, evidence and what is selected of them, as columns.
+
+One numpy array an attribute, one row a hit; arrays are never changed once they are in a value. Sentence numbers count
+from 0 within a document; ranges are half open.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from umg_search.granularity import Channel
+from umg_search.model.identity import DocumentVersion
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Hits:
+    """Windows that an engine found, one row a window.
+
+    `versions[i]` is the document version, `first[i]` and `last[i]` the sentences of row i. `counts` holds the token
+    counts of all rows one after the other: row i has `count_length[i]` of them, for the sentences from
+    `count_first[i]` on. They cover the row's own sentences, for 2- and 4-sentence windows those of their whole parent.
+    """
+
+    versions: tuple[DocumentVersion, ...]
+    first: IntArray
+    last: IntArray
+    count_first: IntArray
+    count_length: IntArray
+    counts: IntArray
+
+    def __len__(self) -> int:
+        return len(self.versions)
+
+    def take(self, rows: IntArray) -> "Hits":
+        """Return the given rows (ascending or not), with their token counts."""
+        starts = np.cumsum(self.count_length) - self.count_length
+        lengths = self.count_length[rows]
+        return Hits(
+            tuple(self.versions[i] for i in rows.tolist()),
+            self.first[rows],
+            self.last[rows],
+            self.count_first[rows],
+            lengths,
+            self.counts[ranges(starts[rows], lengths)],
+        )
+
+
+def ranges(starts: IntArray, lengths: IntArray) -> IntArray:
+    """Return the whole numbers of several ranges, one range after the other."""
+    ends = np.cumsum(lengths)
+    total = int(ends[-1]) if len(ends) else 0
+    return np.arange(total, dtype=np.int64) + np.repeat(starts - (ends - lengths), lengths)
+
+
+def unit_keys(document: IntArray, first: IntArray, last: IntArray) -> IntArray:
+    """Return one whole number a unit that orders units by document number, first and last sentence.
+
+    A window has fewer than 256 sentences and sentence numbers are below 2^32 (the packed value holds no more).
+    """
+    return document << 40 | first << 8 | (last - first)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RankedList:
+    """The hits of one channel, best first, with raw similarities (dense: cosines) of shape (hits,)."""
+
+    channel: Channel
+    hits: Hits
+    scores: FloatArray
+
+    def without(self, excluded: frozenset[DocumentVersion]) -> "RankedList":
+        """Return the list less the hits of some document versions."""
+        keep = [i for i, version in enumerate(self.hits.versions) if version not in excluded]
+        if len(keep) == len(self.hits):
+            return self
+        rows = np.asarray(keep, dtype=np.int64)
+        return RankedList(self.channel, self.hits.take(rows), self.scores[rows])
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieval:
+    """What an engine answered to one question: ranked lists, and a reason for each channel that failed."""
+
+    lists: tuple[RankedList, ...]
+    failed: Mapping[Channel, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Evidence:
+    """A ranked list as a distribution: `mass` sums to 1; `entropy` and `confidence` lie in [0, 1]."""
+
+    ranked: RankedList
+    mass: FloatArray
+    entropy: float
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fused:
+    """All units (distinct windows) of all lists with the mass that each channel gives them.
+
+    Units are sorted by (document version, first, last): unit u is sentences first[u] to last[u] of
+    versions[document[u]]. `mass` has shape (channels, units); its sum is 1. `parent_first` and `parent_last` name the
+    unit's parent where it is a 2- or 4-sentence window with a longer one, else the unit itself.
+
+    Sentences that have a known token count lie on one flat axis: sentence i of document d is at offset[d] + i - low[d],
+    for i in low[d] to high[d] (excluded); `tokens` holds the counts (0: not known).
+    """
+
+    channels: tuple[Channel, ...]
+    versions: tuple[DocumentVersion, ...]
+    document: IntArray
+    first: IntArray
+    last: IntArray
+    parent_first: IntArray
+    parent_last: IntArray
+    mass: FloatArray
+    low: IntArray
+    offset: IntArray
+    tokens: IntArray
+
+    def position(self, document: IntArray, sentence: IntArray) -> IntArray:
+        """Return the place of sentences on the flat axis."""
+        place: IntArray = self.offset[document] + sentence - self.low[document]
+        return place
+
+    def lengths(self, document: IntArray, first: IntArray, last: IntArray) -> IntArray:
+        """Return the tokens of ranges of sentences."""
+        sums = np.concatenate(([0], np.cumsum(self.tokens)))
+        length: IntArray = sums[self.position(document, last)] - sums[self.position(document, first)]
+        return length
+
+    def selected(self, document: int, first: int, last: int, score: float) -> "Selected":
+        """Return a range of sentences of document number `document` as a selection."""
+        start = int(self.offset[document] + first - self.low[document])
+        counts = tuple(self.tokens[start : start + last - first].tolist())
+        return Selected(self.versions[document], first, last, score, counts)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Candidates:
+    """Ranges of sentences that compete for the answer, with a score each; `document` indexes `Fused.versions`."""
+
+    document: IntArray
+    first: IntArray
+    last: IntArray
+    score: FloatArray
+
+
+@dataclass(frozen=True, slots=True)
+class Selected:
+    """A range of sentences that was chosen as context, with its score (comparable within one question only).
+
+    `counts` are the token counts of its sentences; `cut` says that the token budget left whole sentences out.
+    """
+
+    version: DocumentVersion
+    first: int
+    last: int
+    score: float
+    counts: tuple[int, ...]
+    cut: bool = False
+
+    @property
+    def tokens(self) -> int:
+        """Tokens of all its sentences."""
+        return sum(self.counts)

@@ -1,0 +1,63 @@
+"""Index sets: one version of the searchable data, and what its writers must agree on."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from umg_search.granularity import Channel, Expert, Granularity
+
+
+@dataclass(frozen=True, slots=True)
+class DenseModel:
+    """What a query encoder must know to match the vectors of a set."""
+
+    name: str
+    dims: int
+    query_prompt: str = ""
+    passage_prompt: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SparseModel:
+    """What a query encoder must know to match the sparse terms of a set."""
+
+    name: str
+
+
+class Encoding(StrEnum):
+    """How windows longer than the finest are encoded: from the finest encodings, or from their own text."""
+
+    COMPOSED = "composed"
+    DIRECT = "direct"
+
+
+@dataclass(frozen=True, slots=True)
+class SetSpec:
+    """Everything that must be equal between a writer and the index set it writes to; stored as `_meta`."""
+
+    schema: int
+    granularities: tuple[Granularity, ...]
+    experts: tuple[Expert, ...]
+    tokenizer: str
+    encoding: Encoding
+    analyzer: str
+    access_control: bool
+    dense: DenseModel | None = None
+    sparse: SparseModel | None = None
+
+    @property
+    def channels(self) -> tuple[Channel, ...]:
+        """Every expert at every granularity, in a fixed order."""
+        return tuple(Channel(e, g) for e in self.experts for g in self.granularities)
+
+
+@dataclass(frozen=True, slots=True)
+class IndexSet:
+    """One version of the searchable data; `version` counts from 1 and is part of every index name."""
+
+    version: int
+    spec: SetSpec
+
+    @property
+    def label(self) -> str:
+        """Name of the version (`v1`), the key of this set in ledger entries."""
+        return f"v{self.version}"

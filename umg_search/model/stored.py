@@ -1,0 +1,90 @@
+"""What engines hold beside the chunk entries: text blocks, and the ledger."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+from umg_search.model.identity import DocumentHash, DocumentKey, DocumentVersion
+
+BLOCK_SENTENCES = 32
+"""Sentences in a text block; blocks do not overlap."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextBlock:
+    """Sentences number * 32 to (number + 1) * 32 of one document version, as stored text.
+
+    `start` is the code-point offset of the block in the document, `bounds` the offsets of its sentences within the
+    block (one more than there are sentences), `counts` their tokens.
+    """
+
+    version: DocumentVersion
+    number: int
+    start: int
+    text: str
+    bounds: tuple[int, ...]
+    counts: tuple[int, ...]
+
+
+class DocumentState(StrEnum):
+    """Where a document is on its way to being searchable."""
+
+    WRITING = "writing"
+    SEARCHABLE = "searchable"
+    FAILED = "failed"
+    DELETED = "deleted"
+
+
+class Generation(NamedTuple):
+    """A generation of a document's windows; chunk ids follow from the number and the count of sentences."""
+
+    number: int
+    sentences: int
+
+
+class Retired(NamedTuple):
+    """A generation whose entries are to be deleted: never finished, replaced, or of a deleted document.
+
+    `since` is the time (seconds since the epoch) at which it was replaced; 0 for one that was never live.
+    """
+
+    number: int
+    sentences: int
+    since: float
+
+
+@dataclass(frozen=True, slots=True)
+class SetState:
+    """What one index set holds of a document: the live generation (None: nothing), and what is to be deleted."""
+
+    live: Generation | None = None
+    retired: tuple[Retired, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerEntry:
+    """What is known of one document outside the index sets; the authority on what is live and who may read it.
+
+    `token` is the engine's own mark of the entry's last change (None: not stored yet), for conditional writes.
+    Fingerprints are hex digests, empty when unknown. `error` is empty unless the state is `failed`.
+    """
+
+    document: DocumentHash
+    key: DocumentKey | None
+    title: str = ""
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    acl: tuple[str, ...] = ()
+    text_fingerprint: str = ""
+    attributes_fingerprint: str = ""
+    state: DocumentState = DocumentState.WRITING
+    error: str = ""
+    changed_at: float = 0.0
+    characters: int = 0
+    next_generation: int = 1
+    sets: Mapping[str, SetState] = field(default_factory=dict)
+    token: tuple[int, int] | None = None
+
+    def in_set(self, label: str) -> SetState:
+        """Return what a set holds of the document."""
+        return self.sets.get(label, SetState())

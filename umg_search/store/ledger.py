@@ -1,0 +1,135 @@
+"""Changes of a ledger entry, as pure functions: each returns the entry to be written, conditionally, in its place.
+
+A generation is named in the ledger before the first of its entries is written and until the last of them is deleted, so
+that whatever a crash leaves behind can be found by arithmetic.
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from hashlib import blake2b
+from typing import Any
+
+from umg_search.model import (
+    Document,
+    DocumentKey,
+    DocumentState,
+    Generation,
+    LedgerEntry,
+    Retired,
+    SetState,
+)
+
+
+def blank(key: DocumentKey) -> LedgerEntry:
+    """Return the entry of a document that the ledger does not know."""
+    return LedgerEntry(key.hash, key)
+
+
+def text_fingerprint(text: str) -> str:
+    """Return a digest of a stored text."""
+    return blake2b(text.encode("utf-8"), digest_size=16).hexdigest()
+
+
+def attributes_fingerprint(document: Document) -> str:
+    """Return a digest of title, metadata and ACL; the order of keys and principals does not matter."""
+    attributes = [document.title, document.metadata, normal_acl(document.acl)]
+    return text_fingerprint(json.dumps(attributes, sort_keys=True, ensure_ascii=True))
+
+
+def normal_acl(acl: Iterable[str]) -> tuple[str, ...]:
+    """Return principals without repetition, in order."""
+    return tuple(sorted(set(acl)))
+
+
+def begin(entry: LedgerEntry, document: Document, label: str, sentences: int, now: float) -> tuple[LedgerEntry, int]:
+    """Return the entry with a new generation that is to be written, and its number; numbers are never used twice."""
+    number = entry.next_generation
+    unfinished = Retired(number, sentences, now)
+    state = entry.in_set(label)
+    changed = replace(
+        entry,
+        key=document.key,
+        state=DocumentState.WRITING,
+        error="",
+        changed_at=now,
+        next_generation=number + 1,
+        sets=_with(entry, label, replace(state, retired=(*state.retired, unfinished))),
+    )
+    return changed, number
+
+
+def finish(entry: LedgerEntry, document: Document, label: str, number: int, now: float) -> LedgerEntry:
+    """Return the entry with generation `number` live and the one before it retired."""
+    state = entry.in_set(label)
+    new = next(item for item in state.retired if item.number == number)
+    replaced = () if state.live is None else (Retired(*state.live, now),)
+    others = tuple(item for item in state.retired if item.number != number)
+    return replace(
+        with_attributes(entry, document, now),
+        text_fingerprint=text_fingerprint(document.text),
+        characters=len(document.text),
+        attributes_fingerprint=attributes_fingerprint(document),
+        sets=_with(entry, label, SetState(Generation(number, new.sentences), (*others, *replaced))),
+    )
+
+
+def with_attributes(entry: LedgerEntry, document: Document, now: float) -> LedgerEntry:
+    """Return the entry with the document's title, metadata and ACL, their fingerprint still open.
+
+    The fingerprint follows once the chunk entries have the ACL too: a crash before that is mended by the next ingest.
+    """
+    return replace(
+        entry,
+        title=document.title,
+        metadata=dict(document.metadata),
+        acl=normal_acl(document.acl),
+        attributes_fingerprint="",
+        state=DocumentState.SEARCHABLE,
+        error="",
+        changed_at=now,
+    )
+
+
+def fail(entry: LedgerEntry, reason: str, now: float) -> LedgerEntry:
+    """Return the entry marked as failed; what is live stays live."""
+    return replace(entry, state=DocumentState.FAILED, error=reason, changed_at=now)
+
+
+def remove(entry: LedgerEntry, now: float) -> LedgerEntry:
+    """Return a tombstone: no id, title, metadata, ACL or fingerprint, everything that was stored retired."""
+    return LedgerEntry(
+        document=entry.document,
+        key=None,
+        state=DocumentState.DELETED,
+        changed_at=now,
+        next_generation=entry.next_generation,
+        sets={label: _all_retired(state, now) for label, state in entry.sets.items()},
+        token=entry.token,
+    )
+
+
+def fence(entry: LedgerEntry, now: float) -> LedgerEntry:
+    """Return the entry with nothing but a newer time: writing it makes every unfinished write of others fail."""
+    return replace(entry, changed_at=now)
+
+
+def forget(entry: LedgerEntry, label: str, numbers: frozenset[int]) -> LedgerEntry:
+    """Return the entry without some retired generations, whose entries are all deleted."""
+    state = entry.in_set(label)
+    kept = tuple(item for item in state.retired if item.number not in numbers)
+    return replace(entry, sets=_with(entry, label, replace(state, retired=kept)))
+
+
+def oldest_retired(entry: LedgerEntry) -> float | None:
+    """Return the earliest time at which a generation of the document was retired, None if none waits."""
+    return min((item.since for state in entry.sets.values() for item in state.retired), default=None)
+
+
+def _with(entry: LedgerEntry, label: str, state: SetState) -> Mapping[str, Any]:
+    return {**entry.sets, label: state}
+
+
+def _all_retired(state: SetState, now: float) -> SetState:
+    replaced = () if state.live is None else (Retired(*state.live, now),)
+    return SetState(None, (*state.retired, *replaced))
