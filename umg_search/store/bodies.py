@@ -1,0 +1,138 @@
+"""Search requests as bytes, pure: every channel of a question in one multi-search, and what its answers say.
+
+The shape decides the time: no `_id`, no `_source` (both unpack a stored block that holds the vectors of a hit), only
+the packed doc value.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import orjson
+import regex
+
+from umg_search.granularity import Channel, Expert
+from umg_search.model import EVERYBODY, EncodedQuery, RankedList, SparseVector
+from umg_search.ports import Scope
+from umg_search.store.dialect import Dialect, cosines
+from umg_search.store.units import unpack
+
+MOST_TERMS = 256
+"""Terms of a sparse query that are asked for, the heaviest; servers refuse more than about 1,000 clauses."""
+
+MOST_WORDS = 400
+"""Distinct words of a question that BM25 is asked for, for the same reason."""
+
+_SHAPE: Mapping[str, Any] = {
+    "stored_fields": "_none_",
+    "_source": False,
+    "docvalue_fields": ["unit"],
+    "track_total_hits": False,
+}
+_WORD = regex.compile(r"\p{Word}+")
+
+
+class Request(NamedTuple):
+    """The body of a multi-search, and the channel of each of its searches."""
+
+    body: bytes
+    channels: tuple[Channel, ...]
+    notes: tuple[str, ...]
+
+
+def multi_search(
+    dialect: Dialect,
+    indices: Mapping[Channel, str],
+    query: EncodedQuery,
+    *,
+    depth: int,
+    scope: Scope,
+) -> Request:
+    """Return one search for each channel; one whose expert has nothing to ask for is left out."""
+    filters = filters_of(scope)
+    words, words_dropped = bounded_words(query.text)
+    parts: dict[Expert, Mapping[str, Any]] = {
+        Expert.LEXICAL: _matching([{"match": {"text": {"query": words}}}], filters)
+    }
+    if query.dense is not None:
+        vector = orjson.Fragment(orjson.dumps(query.dense, option=orjson.OPT_SERIALIZE_NUMPY))
+        parts[Expert.DENSE] = dialect.knn(vector, depth, filters)
+    terms_dropped = 0
+    if query.sparse is not None and len(query.sparse.terms):
+        terms, terms_dropped = heaviest(query.sparse)
+        parts[Expert.SPARSE] = _matching(_rank_features(terms), filters)
+    channels = tuple(channel for channel in indices if channel.expert in parts)
+    searches = {expert: orjson.dumps({**part, **_SHAPE, "size": depth}) for expert, part in parts.items()}
+    lines = [line for c in channels for line in (orjson.dumps({"index": indices[c]}), searches[c.expert])]
+    dropped = {Expert.LEXICAL: (words_dropped, "words"), Expert.SPARSE: (terms_dropped, "sparse terms")}
+    notes = [
+        f"The question has too many {what} for one search: {number} of them were left out."
+        for expert, (number, what) in dropped.items()
+        if number and expert in {channel.expert for channel in channels}
+    ]
+    return Request(b"\n".join(lines) + b"\n", channels, tuple(notes))
+
+
+def filters_of(scope: Scope) -> list[dict[str, Any]]:
+    """Return the filter clauses that hold inside every list."""
+    filters: list[dict[str, Any]] = []
+    if scope.collection:
+        filters.append({"term": {"collection": scope.collection}})
+    if scope.principals is not None:
+        filters.append({"terms": {"acl": sorted({*scope.principals, EVERYBODY})}})
+    return filters
+
+
+def heaviest(terms: SparseVector, most: int = MOST_TERMS) -> tuple[SparseVector, int]:
+    """Return the heaviest terms, ascending by id, and how many were left out."""
+    dropped = max(0, len(terms.terms) - most)
+    if not dropped:
+        return terms, 0
+    kept = np.sort(np.argsort(-terms.weights, kind="stable")[:most])
+    return SparseVector(terms.terms[kept], terms.weights[kept]), dropped
+
+
+def bounded_words(text: str, most: int = MOST_WORDS) -> tuple[str, int]:
+    """Return a question whose distinct words are few enough for a server, and how many were left out."""
+    words = list(dict.fromkeys(_WORD.findall(text)))
+    if len(words) <= most:
+        return text, 0
+    return " ".join(words[:most]), len(words) - most
+
+
+def read_list(channel: Channel, answer: Mapping[str, Any]) -> RankedList:
+    """Return the ranked list in one answer of a multi-search; dense scores become cosines."""
+    hits = answer["hits"]["hits"]
+    scores = np.fromiter((hit["_score"] for hit in hits), dtype=np.float64, count=len(hits))
+    if channel.expert is Expert.DENSE:
+        scores = cosines(scores)
+    return RankedList(channel, unpack([hit["fields"]["unit"][0] for hit in hits]), scores)
+
+
+def failure_of(answer: Mapping[str, Any]) -> str | None:
+    """Return why one answer of a multi-search is unusable, None if it is whole."""
+    if "error" in answer:
+        return reason_of(answer["error"])
+    shards = answer.get("_shards", {})
+    if shards.get("failed"):
+        return f"{shards['failed']} of {shards['total']} shards failed"
+    return "timed out" if answer.get("timed_out") else None
+
+
+def reason_of(error: Any) -> str:
+    """Return the innermost reason that a server gives for an error."""
+    if not isinstance(error, Mapping):
+        return str(error)
+    causes = error.get("root_cause") or [error]
+    cause = error.get("caused_by") or causes[0]
+    return f"{cause.get('type', 'error')}: {cause.get('reason', 'no reason given')}"
+
+
+def _matching(clauses: Sequence[Mapping[str, Any]], filters: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    query = {"should": list(clauses), "minimum_should_match": 1, **({"filter": list(filters)} if filters else {})}
+    return {"query": {"bool": query}}
+
+
+def _rank_features(query: SparseVector) -> list[dict[str, Any]]:
+    pairs = zip(query.terms.tolist(), query.weights.tolist(), strict=True)
+    return [{"rank_feature": {"field": f"sparse.{term}", "boost": weight, "linear": {}}} for term, weight in pairs]

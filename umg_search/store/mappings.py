@@ -1,0 +1,53 @@
+"""Index bodies: the reviewed JSON of es_mappings/, with what a deployment decides filled in."""
+
+from importlib.resources import files
+from typing import Any
+
+import orjson
+
+from umg_search.granularity import Expert
+from umg_search.model import SetSpec
+from umg_search.store.dialect import Dialect
+from umg_search.store.records import SCHEMA, spec_to_json
+
+FIELD_OF = {Expert.DENSE: "dense", Expert.SPARSE: "sparse", Expert.LEXICAL: "text"}
+"""The field of a chunk entry that each expert asks."""
+
+
+def chunk_index(dialect: Dialect, spec: SetSpec, *, shards: int, replicas: int) -> dict[str, Any]:
+    """Return the body of a chunk index; fields of experts that the set lacks are left out."""
+    body = _sized(_reviewed(dialect, "chunks"), shards, replicas)
+    fields = body["mappings"]["properties"]
+    for expert in set(Expert) - set(spec.experts):
+        del fields[FIELD_OF[expert]]
+    if spec.dense:
+        fields["dense"] = dialect.with_dims(fields["dense"], spec.dense.dims)
+    if Expert.LEXICAL in spec.experts:
+        fields["text"]["analyzer"] = spec.analyzer
+    body["mappings"]["_meta"] = spec_to_json(spec)
+    return body
+
+
+def text_index(dialect: Dialect, spec: SetSpec, *, shards: int, replicas: int) -> dict[str, Any]:
+    """Return the body of the text index."""
+    body = _sized(_reviewed(dialect, "text"), shards, replicas)
+    body["mappings"]["_meta"] = spec_to_json(spec)
+    return body
+
+
+def ledger_index(dialect: Dialect, *, shards: int, replicas: int) -> dict[str, Any]:
+    """Return the body of the ledger."""
+    body = _sized(_reviewed(dialect, "documents"), shards, replicas)
+    body["mappings"]["_meta"] = {"schema": SCHEMA}
+    return body
+
+
+def _reviewed(dialect: Dialect, kind: str) -> dict[str, Any]:
+    path = files("es_mappings") / dialect.folder / f"{kind}.json"
+    body: dict[str, Any] = orjson.loads(path.read_bytes())
+    return body
+
+
+def _sized(body: dict[str, Any], shards: int, replicas: int) -> dict[str, Any]:
+    body["settings"]["index"] |= {"number_of_shards": shards, "number_of_replicas": replicas}
+    return body
