@@ -1,0 +1,109 @@
+"""Encoders without a model, for tests of stores: words hashed into vectors and terms, so that equal words match."""
+
+from collections.abc import Sequence
+from hashlib import blake2b
+
+import numpy as np
+import regex
+
+from umg_search.granularity import Expert, Granularity
+from umg_search.model import (
+    DenseModel,
+    Document,
+    EncodedDocument,
+    EncodedQuery,
+    Encoding,
+    SetSpec,
+    SparseModel,
+    SparseVector,
+    SplitDocument,
+    Vectors,
+)
+from umg_search.store.records import SCHEMA
+from umg_search.windows import windows
+
+DIMS = 48
+TERMS = 5_000
+
+
+def words(text: str) -> list[str]:
+    return regex.findall(r"\w+", text.lower())
+
+
+class WordCount:
+    """Counts words."""
+
+    name = "words"
+
+    def count(self, texts: Sequence[str]) -> list[int]:
+        return [len(words(text)) for text in texts]
+
+
+def number(word: str, most: int) -> int:
+    return int.from_bytes(blake2b(word.encode(), digest_size=8).digest(), "big") % most
+
+
+def dense(text: str) -> Vectors:
+    """Sum of one pseudo-random direction a word, of norm 1."""
+    rows = [np.random.default_rng(number(word, 2**32)).standard_normal(DIMS) for word in words(text)] or [np.ones(DIMS)]
+    total = np.sum(rows, axis=0)
+    return (total / np.linalg.norm(total)).astype(np.float32)
+
+
+def sparse(text: str) -> SparseVector:
+    """One term a distinct word, of weight 1 + ln(count)."""
+    terms, counts = np.unique([number(word, TERMS) for word in words(text)], return_counts=True)
+    return SparseVector(terms.astype(np.int32), (1 + np.log(counts)).astype(np.float32))
+
+
+def spec(
+    *,
+    experts: tuple[Expert, ...] = tuple(Expert),
+    granularities: tuple[Granularity, ...] = tuple(Granularity),
+    access_control: bool = False,
+) -> SetSpec:
+    return SetSpec(
+        schema=SCHEMA,
+        granularities=granularities,
+        experts=experts,
+        tokenizer="words",
+        encoding=Encoding.DIRECT,
+        analyzer="standard",
+        access_control=access_control,
+        dense=DenseModel("hashed-words", DIMS) if Expert.DENSE in experts else None,
+        sparse=SparseModel("hashed-words") if Expert.SPARSE in experts else None,
+    )
+
+
+def split(document: Document) -> SplitDocument:
+    """Split after each full stop and the white space behind it."""
+    bounds = (0, *(m.end() for m in regex.finditer(r"\.\s+", document.text)), len(document.text))
+    bounds = tuple(dict.fromkeys(bounds))
+    texts = [document.text[a:b] for a, b in zip(bounds, bounds[1:], strict=False)]
+    return SplitDocument(document, bounds, tuple(WordCount().count(texts)))
+
+
+def encoded(document: Document, index_spec: SetSpec) -> EncodedDocument:
+    """Encode every window from its own text."""
+    parts = split(document)
+    texts = {g: [parts.text_of(*w) for w in windows(parts.sentences, g)] for g in index_spec.granularities}
+    return EncodedDocument(
+        parts,
+        dense={g: np.stack([dense(t) for t in ts]) for g, ts in texts.items()} if index_spec.dense else {},
+        sparse={g: [sparse(t) for t in ts] for g, ts in texts.items()} if index_spec.sparse else {},
+    )
+
+
+class HashedWords:
+    """Query encoder of such a set."""
+
+    def __init__(self, index_spec: SetSpec) -> None:
+        self._spec = index_spec
+        self.counter = WordCount()
+
+    def encode_query(self, text: str) -> EncodedQuery:
+        return EncodedQuery(
+            text,
+            dense=dense(text) if self._spec.dense else None,
+            sparse=sparse(text) if self._spec.sparse else None,
+        )
