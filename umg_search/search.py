@@ -38,7 +38,7 @@ from umg_search.ranking.spans import spans
 from umg_search.ranking.truncation import within_budget
 from umg_search.ranking.weights import entropy_weights
 from umg_search.store.contexts import Passage, passage, shortened
-from umg_search.store.reader import Reader, judge
+from umg_search.store.reader import Reader, effective, judge
 
 TOP_HITS = 5
 """Hits of each channel in an explanation."""
@@ -199,7 +199,7 @@ class SearchService:
         """
         clock = _Stopwatch()
         index = self._reader.active_set()
-        scope = _allowed(query.scope, index.spec)
+        scope = replace(query.scope, principals=effective(query.scope.principals, index.spec))
         asked = _Asked(query, index, scope, self._encoders_of(index.spec), clock)
         encoded = asked.encoders.encode_query(query.text)
         clock.lap("encode")
@@ -253,15 +253,6 @@ class SearchService:
             timings_ms=asked.clock.milliseconds,
             channels=_channel_reports(found) if asked.query.explain else (),
         )
-
-
-def _allowed(scope: Scope, spec: SetSpec) -> Scope:
-    """Return the scope as the set's access control wants it."""
-    if not spec.access_control:
-        return replace(scope, principals=None)
-    if not scope.principals:
-        raise QueryError("This index set has access control: name at least one principal with --principal.")
-    return scope
 
 
 def _admissible(lists: Iterable[RankedList], barred: frozenset[DocumentVersion]) -> list[RankedList]:

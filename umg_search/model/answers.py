@@ -51,7 +51,7 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class IngestReport:
-    """What became of one document: entries written in the chunk indices, tokens of its text, and why it failed."""
+    """What became of one document: chunk entries written, tokens of its text, why it failed, what to know of it."""
 
     document_id: str
     collection: str
@@ -59,6 +59,7 @@ class IngestReport:
     chunks: int = 0
     tokens: int = 0
     reason: str = ""
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from umg_search.errors import DocumentNotFound, EngineError, NoIndexSet
+from umg_search.errors import DocumentNotFound, EngineError, NoIndexSet, QueryError
 from umg_search.model import (
     BLOCK_SENTENCES,
     EVERYBODY,
@@ -17,6 +17,7 @@ from umg_search.model import (
     LedgerEntry,
     Retrieval,
     Selected,
+    SetSpec,
     document_of,
     generation_of,
     version_of,
@@ -80,6 +81,7 @@ class Reader:
     def text(self, key: DocumentKey, principals: tuple[str, ...] | None = None) -> str:
         """Return the stored text of a document; DocumentNotFound where there is none for these principals."""
         index = self.active_set()
+        principals = effective(principals, index.spec)
         entry = self._engine.fetch(index, [key.hash], []).entries.get(key.hash)
         live = entry.in_set(index.label).live if entry else None
         if entry is None or live is None or not readable(entry, principals):
@@ -96,6 +98,15 @@ class Reader:
         index = self._engine.active_set()
         sizes = self._engine.sizes(index) if index else {}
         return Status(self._engine.info(), index, self._engine.states() if index else {}, sizes)
+
+
+def effective(principals: tuple[str, ...] | None, spec: SetSpec) -> tuple[str, ...] | None:
+    """Return the principals that count: none to check without access control, at least one with it."""
+    if not spec.access_control:
+        return None
+    if not principals:
+        raise QueryError("This index set has access control: name at least one principal with --principal.")
+    return principals
 
 
 def judge(

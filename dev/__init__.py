@@ -1,0 +1,1 @@
+"""Real search servers for the tests, without Docker."""

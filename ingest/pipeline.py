@@ -1,0 +1,93 @@
+"""The write path: documents in, one report each out."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
+
+from ingest.chunks import split_documents
+from ingest.sentences import SentenceOptions
+from umg_search.encoding.encoders import Encoded, Encoders, EncodingFailure
+from umg_search.errors import DocumentNotFound, WriteConflict
+from umg_search.model import Document, DocumentKey, IndexSet, IngestReport, Outcome, SetSpec
+from umg_search.store.writer import Change, Writer, failure
+
+EMPTY = "There is no text in it."
+
+
+class IngestService:
+    """Splits, encodes and stores documents, in batches, so that the encoders' batches are full."""
+
+    def __init__(
+        self, writer: Writer, encoders: Encoders, spec: SetSpec, *, sentences: SentenceOptions, batch_chars: int
+    ) -> None:
+        self._writer = writer
+        self._encoders = encoders
+        self._spec = spec
+        self._sentences = sentences
+        self._batch_chars = batch_chars
+
+    def ingest(self, documents: Iterable[Document]) -> Iterator[IngestReport]:
+        """Store documents and yield what became of each; the order may differ from theirs.
+
+        A document that fails is reported and never stops the others. While one batch is written the next is encoded.
+        EngineError and ConfigurationError, which concern all documents, are raised.
+        """
+        index = self._writer.prepare(self._spec)
+        self._writer.sweep(index)
+        with ThreadPoolExecutor(max_workers=1, thread_name_prefix="umg-write") as pool:
+            writing: Future[list[IngestReport]] | None = None
+            for batch in self._batches(documents):
+                settled, encoded = self._prepared(index, batch)
+                yield from settled
+                if writing is not None:
+                    yield from writing.result()
+                writing = pool.submit(self._store, index, encoded)
+            if writing is not None:
+                yield from writing.result()
+
+    def _batches(self, documents: Iterable[Document]) -> Iterator[list[Document]]:
+        """Yield documents with distinct keys, of about `batch_chars` characters together."""
+        batch: list[Document] = []
+        keys: set[DocumentKey] = set()
+        size = 0
+        for document in documents:
+            if batch and (document.key in keys or size + len(document.text) > self._batch_chars):
+                yield batch
+                batch, keys, size = [], set(), 0
+            batch.append(document)
+            keys.add(document.key)
+            size += len(document.text)
+        if batch:
+            yield batch
+
+    def _prepared(self, index: IndexSet, batch: Sequence[Document]) -> tuple[list[IngestReport], list[Encoded]]:
+        """Return reports of the documents that need no encoding, or cannot have one, and the others encoded."""
+        changes = dict(zip((document.key for document in batch), self._writer.plan(index, batch), strict=True))
+        reports = [self._kept(index, d, changes[d.key]) for d in batch if changes[d.key] is not Change.TEXT]
+        changed = [document for document in batch if changes[document.key] is Change.TEXT]
+        split = split_documents(changed, self._encoders.counter, self._sentences)
+        reports += [self._writer.mark_failed(index, s.document, EMPTY) for s in split if not s.sentences]
+        whole = [s for s in split if s.sentences]
+        encoded: list[Encoded] = []
+        for source, item in zip(whole, self._encoders.encode(whole), strict=True):
+            if isinstance(item, EncodingFailure):
+                reports.append(self._writer.mark_failed(index, source.document, item.reason))
+            else:
+                encoded.append(item)
+        return reports, encoded
+
+    def _kept(self, index: IndexSet, document: Document, change: Change) -> IngestReport:
+        """Return the report of a document whose text is unchanged, its attributes stored where they changed."""
+        if change is Change.NONE:
+            return IngestReport(document.id, document.collection, Outcome.UNCHANGED)
+        try:
+            return self._writer.update_attributes(index, document)
+        except (DocumentNotFound, WriteConflict) as error:
+            return failure(document, str(error))
+
+    def _store(self, index: IndexSet, encoded: Sequence[Encoded]) -> list[IngestReport]:
+        """Write encoded documents, and hand on what their encoders had to say."""
+        if not encoded:
+            return []
+        reports = self._writer.replace(index, [item.document for item in encoded])
+        return [replace(report, warnings=item.warnings) for report, item in zip(reports, encoded, strict=True)]

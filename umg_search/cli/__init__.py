@@ -1,0 +1,5 @@
+"""The command line: `umg ingest`, `search`, `text`, `status`, `delete`, `doctor`."""
+
+from umg_search.cli.main import app, main
+
+__all__ = ["app", "main"]

@@ -1,0 +1,222 @@
+"""The commands: each reads its options, makes one service, calls it, and prints."""
+
+import logging
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+from ingest.pipeline import IngestService
+from ingest.readers import Skipped, Unreadable, read_paths, total_bytes
+from ingest.sentences import SentenceOptions
+from umg_search.cli.checks import check_all
+from umg_search.cli.output import complain, err, out, print_json, print_result, print_status, result_json, status_json
+from umg_search.errors import ConfigurationError
+from umg_search.model import DEFAULT_COLLECTION, Document, DocumentKey, IngestReport, Outcome
+from umg_search.ports import Engine, Scope
+from umg_search.search import Query, RankingOptions, SearchService, Selection
+from umg_search.settings import Settings, load_settings
+from umg_search.store.reader import Reader
+from umg_search.store.writer import Writer
+from umg_search.wiring import encoders_of, new_set, open_engine
+
+DEFAULTS = RankingOptions()
+
+Paths = Annotated[list[Path], typer.Argument(help="Files, folders, .jsonl or .jsonl.gz.", show_default=False)]
+Principals = Annotated[
+    list[str] | None, typer.Option("--principal", help="Whom to search for, with access control; repeatable.")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+Collection = Annotated[str, typer.Option("--collection", help="The documents' collection.")]
+Ids = Annotated[list[str], typer.Argument(help="Document ids.", show_default=False)]
+
+
+def ingest(paths: Paths, *, collection: Collection = DEFAULT_COLLECTION, as_json: AsJson = False) -> int:
+    """Read, split, encode and store documents; unchanged ones are left alone."""
+    missing = [str(path) for path in paths if not path.exists()]
+    if missing:
+        raise ConfigurationError(f"There is no file or folder {', '.join(missing)}: correct the path.")
+    started = time.perf_counter()
+    settings = load_settings()
+    with _engine(settings) as engine:
+        spec, encoders = new_set(settings)
+        service = IngestService(
+            Writer(engine, grace=settings.grace_s),
+            encoders,
+            spec,
+            sentences=_sentences(settings),
+            batch_chars=settings.ingest_batch_chars,
+        )
+        tally = _ingest(service, paths, collection)
+    return tally.conclude(time.perf_counter() - started, as_json=as_json)
+
+
+def search(
+    question: Annotated[str, typer.Argument(help="What to look for.", show_default=False)],
+    *,
+    budget: Annotated[int, typer.Option(help="Most tokens of all contexts together.")] = DEFAULTS.budget,
+    select: Annotated[
+        Selection, typer.Option(help="Evidence spans, units of any length, or 8-sentence parents.")
+    ] = DEFAULTS.select,
+    top_k: Annotated[
+        int | None,
+        typer.Option(help="Most contexts, 0 for no limit; unless given, 5 for chunks and parents.", show_default=False),
+    ] = None,
+    principal: Principals = None,
+    collection: Annotated[str, typer.Option(help="Search this collection only.", show_default=False)] = "",
+    explain: Annotated[bool, typer.Option("--explain", help="Show what each channel found and weighed.")] = False,
+    as_json: AsJson = False,
+) -> int:
+    """Find the passages that answer a question."""
+    settings = load_settings()
+    query = Query(
+        text=question,
+        scope=Scope(collection, tuple(principal or ())),
+        options=RankingOptions(select=select, budget=budget, top_k=top_k),
+        explain=explain,
+    )
+    with _engine(settings) as engine:
+        result = SearchService(Reader(engine), encoders_of(settings)).search(query)
+    if as_json:
+        print_json(result_json(result, explain=explain))
+    else:
+        print_result(result)
+    return 0
+
+
+def text(
+    id: Annotated[str, typer.Argument(help="Document id.", show_default=False)],
+    *,
+    collection: Collection = DEFAULT_COLLECTION,
+    principal: Principals = None,
+) -> int:
+    """Print the stored text of a document, exactly."""
+    with _engine(load_settings()) as engine:
+        out.file.write(Reader(engine).text(DocumentKey(collection, id), tuple(principal or ())))
+    return 0
+
+
+def status(*, as_json: AsJson = False) -> int:
+    """Count documents by state, and measure the indices."""
+    with _engine(load_settings()) as engine:
+        found = Reader(engine).status()
+    if as_json:
+        print_json(status_json(found))
+    else:
+        print_status(found)
+    return 0
+
+
+def delete(ids: Ids, *, collection: Collection = DEFAULT_COLLECTION) -> int:
+    """Delete documents; unknown ones are named."""
+    with _engine(load_settings()) as engine:
+        index = Reader(engine).active_set()
+        removed = Writer(engine).delete(index, [DocumentKey(collection, name) for name in ids])
+    for name, done in zip(ids, removed, strict=True):
+        if not done:
+            complain(f"There is no document {name!r} in collection {collection!r}.")
+    out.print(f"{sum(removed)} deleted.")
+    return 0 if all(removed) else 1
+
+
+def doctor(*, as_json: AsJson = False) -> int:
+    """Check settings, engine, index set and models; each line says what to do."""
+    _quiet_clients()
+    checks = check_all()
+    if as_json:
+        print_json({"checks": [check.as_json() for check in checks]})
+    else:
+        for check in checks:
+            out.print(f"{check.verdict.value:8} {check.name}: {check.message}", markup=False)
+    return max(check.exit_code for check in checks)
+
+
+class _Tally:
+    """Counts reports of an ingest and names what failed, as it comes."""
+
+    def __init__(self) -> None:
+        self._outcomes: Counter[Outcome] = Counter()
+        self._chunks = 0
+        self._tokens = 0
+        self._skipped = 0
+
+    def add(self, report: IngestReport) -> None:
+        self._outcomes[report.outcome] += 1
+        self._chunks += report.chunks
+        self._tokens += report.tokens
+        if report.outcome is Outcome.FAILED:
+            complain(f"{report.document_id}: {report.reason}")
+        for warning in report.warnings:
+            complain(f"{report.document_id}: {warning}")
+
+    def unreadable(self, item: Unreadable) -> None:
+        self._outcomes[Outcome.FAILED] += 1
+        complain(item.reason)
+
+    def skipped(self, item: Skipped) -> None:
+        self._skipped += item.files
+        complain(f"{item.files} files of unknown kind in {item.path} were passed over ({', '.join(item.endings)}).")
+
+    def conclude(self, seconds: float, *, as_json: bool) -> int:
+        """Print the summary and return the exit code."""
+        counts = {outcome.value: self._outcomes[outcome] for outcome in Outcome}
+        facts = {"chunks": self._chunks, "tokens": self._tokens, "seconds": round(seconds, 1)}
+        if as_json:
+            print_json({"documents": counts, "skipped": self._skipped, **facts})
+        else:
+            documents = ", ".join(f"{count} {name}" for name, count in counts.items())
+            out.print(f"{documents}; {self._chunks} chunks, {self._tokens} tokens, {seconds:.1f} s")
+        if not self._outcomes.total():
+            complain("No document was found there: give text, Markdown, HTML, PDF, Word, PowerPoint or .jsonl files.")
+            return 2
+        return 1 if self._outcomes[Outcome.FAILED] else 0
+
+
+def _ingest(service: IngestService, paths: list[Path], collection: str) -> _Tally:
+    tally = _Tally()
+    bar = Progress(TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn(), console=err, transient=True)
+    with bar:
+        task = bar.add_task("ingest", total=total_bytes(paths))
+
+        def documents() -> Iterator[Document]:
+            for item in read_paths(paths, collection=collection, progress=lambda read: bar.advance(task, read)):
+                if isinstance(item, Document):
+                    yield item
+                elif isinstance(item, Unreadable):
+                    tally.unreadable(item)
+                else:
+                    tally.skipped(item)
+
+        for report in service.ingest(documents()):
+            tally.add(report)
+    return tally
+
+
+def _sentences(settings: Settings) -> SentenceOptions:
+    return SentenceOptions(
+        max_sentence_chars=settings.max_sentence_chars,
+        max_sentence_chars_dense=settings.max_sentence_chars_dense,
+        default_language=settings.default_language,
+    )
+
+
+@contextmanager
+def _engine(settings: Settings) -> Iterator[Engine]:
+    """Open the engine before any model is loaded, and close it whatever happens."""
+    _quiet_clients()
+    engine = open_engine(settings)
+    try:
+        yield engine
+    finally:
+        engine.close()
+
+
+def _quiet_clients() -> None:
+    """Keep the clients from logging each refused request: errors are told once, in one sentence."""
+    for name in ("opensearch", "elastic_transport", "elasticsearch", "urllib3"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)

@@ -1,0 +1,127 @@
+"""What commands print: results on standard output, progress and complaints on standard error."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from umg_search.model import ChannelReport, Context, SearchResult
+from umg_search.store.reader import Status
+
+out = Console(highlight=False, soft_wrap=True)
+err = Console(stderr=True, highlight=False, soft_wrap=True)
+
+
+def complain(message: str) -> None:
+    """Print one sentence to standard error."""
+    text = " ".join(message.split())
+    sentence = text[:1].upper() + text[1:]
+    err.print(f"umg: {sentence}" if sentence.endswith((".", "!", "?")) else f"umg: {sentence}.", markup=False)
+
+
+def print_json(value: Mapping[str, Any]) -> None:
+    """Print one JSON object on standard output."""
+    out.file.write(json.dumps(value, ensure_ascii=False, indent=2) + "\n")
+
+
+def result_json(result: SearchResult, *, explain: bool) -> dict[str, Any]:
+    """Return an answer as the JSON that `umg search --json` prints."""
+    answer: dict[str, Any] = {
+        "question": result.question,
+        "contexts": [_context_json(context, explain=explain) for context in result.contexts],
+        "degraded": list(result.degraded),
+        "warnings": list(result.warnings),
+        "engine": asdict(result.engine),
+        "timings_ms": {stage: round(value, 3) for stage, value in result.timings_ms.items()},
+    }
+    return answer | ({"channels": [_channel_json(report) for report in result.channels]} if explain else {})
+
+
+def print_result(result: SearchResult) -> None:
+    """Print an answer for a person."""
+    for context in result.contexts:
+        title = f"  {context.title}" if context.title else ""
+        out.print(f"[bold]{escape(context.document_id)}[/bold]{escape(title)}")
+        out.print(f"[dim]{_facts(context)}[/dim]")
+        out.print(escape(context.text))
+        out.print()
+    if not result.contexts:
+        out.print("Nothing was found.")
+    if result.channels:
+        _print_channels(result)
+    for name in result.degraded:
+        complain(f"Channel {name} failed and the answer does without it.")
+    for warning in result.warnings:
+        complain(warning)
+
+
+def print_status(status: Status) -> None:
+    """Print counts and sizes for a person."""
+    out.print(f"{status.engine.name} {status.engine.version} at {status.engine.where}", markup=False)
+    if status.index is None:
+        out.print("Nothing is indexed yet: run `umg ingest PATH`.")
+        return
+    spec = status.index.spec
+    models = ", ".join(model.name for model in (spec.dense, spec.sparse) if model)
+    out.print(f"Set {status.index.label}: {', '.join(spec.experts)}; {models or 'no model'}", markup=False)
+    counts = ", ".join(f"{count} {state.value}" for state, count in sorted(status.documents.items()))
+    out.print(f"Documents: {counts or 'none'}")
+    table = Table("index", "entries", "MiB", box=None)
+    for name, size in status.sizes.items():
+        table.add_row(name, str(size.entries), f"{size.bytes / 2**20:.1f}")
+    out.print(table)
+
+
+def status_json(status: Status) -> dict[str, Any]:
+    """Return counts and sizes as JSON."""
+    return {
+        "engine": asdict(status.engine),
+        "set": status.index.label if status.index else None,
+        "documents": {state.value: count for state, count in sorted(status.documents.items())},
+        "indices": {name: asdict(size) for name, size in status.sizes.items()},
+    }
+
+
+def _context_json(context: Context, *, explain: bool) -> dict[str, Any]:
+    fields = asdict(context)
+    channels = fields.pop("channels")
+    fields["granularities"] = [int(granularity) for granularity in context.granularities]
+    return fields | ({"channels": {str(channel): mass for channel, mass in channels.items()}} if explain else {})
+
+
+def _channel_json(report: ChannelReport) -> dict[str, Any]:
+    return {
+        "expert": report.channel.expert.value,
+        "granularity": int(report.channel.granularity),
+        "hits": report.hits,
+        "entropy": report.entropy,
+        "confidence": report.confidence,
+        "weight": report.weight,
+        "top": [asdict(hit) for hit in report.top],
+    }
+
+
+def _facts(context: Context) -> str:
+    relevance = "" if context.relevance is None else f", relevance {context.relevance:.2f}"
+    cut = ", cut to the budget" if context.truncated else ""
+    sentences = f"sentences {context.first + 1} to {context.last}"
+    return f"{sentences}, {context.tokens} tokens, score {context.score:.4f}{relevance}{cut}"
+
+
+def _print_channels(result: SearchResult) -> None:
+    table = Table("channel", "hits", "entropy", "confidence", "weight", "best hit", box=None)
+    for report in result.channels:
+        best = report.top[0] if report.top else None
+        table.add_row(
+            str(report.channel),
+            str(report.hits),
+            f"{report.entropy:.3f}",
+            f"{report.confidence:.3f}",
+            f"{report.weight:.3f}",
+            escape(f"{best.document_id} [{best.first}:{best.last}] {best.score:.3f}") if best else "",
+        )
+    out.print(table)
