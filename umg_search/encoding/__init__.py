@@ -1,1 +1,1 @@
-"""Encoders behind ports: dense and sparse models, composition of windows, batching."""
+"""From texts to vectors and term weights: model adapters, composition of windows, and `Encoders` around them."""

@@ -1,0 +1,232 @@
+"""The engine port over Qdrant Edge and SQLite.
+
+What survives an end at any moment: blocks and ledger entries once their write returns, changes of chunks once
+`publish` returns. Chunks written after that are gone or still there; the ledger calls them live in no case, and names
+them as retired.
+"""
+
+import os
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from importlib.metadata import version
+from pathlib import Path
+from threading import Lock
+from typing import TypeVar
+
+from umg_search.errors import ConfigurationError, EngineBusy, EngineError
+from umg_search.granularity import Granularity
+from umg_search.model import (
+    DocumentHash,
+    DocumentState,
+    EncodedQuery,
+    EngineInfo,
+    IndexSet,
+    LedgerEntry,
+    Retrieval,
+    SetSpec,
+    TextBlock,
+)
+from umg_search.ports import BlockId, Chunk, ChunkId, Fetched, IndexSize, Scope
+from umg_search.store.embedded.database import DATABASE_FILE, Database
+from umg_search.store.embedded.lock import LOCK_FILE, FolderLock
+from umg_search.store.embedded.points import check_query, scope_filter
+from umg_search.store.embedded.shards import Shard
+from umg_search.store.embedded.translation import translated
+
+_RESERVE = 128 * 2**20
+"""Free bytes below which nothing is written: Qdrant writes through memory maps, where a full disk ends the process."""
+
+_Answer = TypeVar("_Answer")
+_Item = TypeVar("_Item", Chunk, ChunkId)
+
+
+class EmbeddedEngine:
+    """An index in one folder, for one process; its threads may share it."""
+
+    def __init__(self, path: Path) -> None:
+        """Open the folder, or make it.
+
+        EngineBusy where another process has it, ConfigurationError where it holds something else, EngineUnsupported
+        where another version of umg-search made it, EngineError where it cannot be read or written.
+        """
+        self._path = path.absolute()
+        self._process = os.getpid()
+        self._closed = False
+        self._creating = Lock()
+        self._finding = Lock()
+        self._shards: dict[int, dict[Granularity, Shard]] = {}
+        with translated(self._path, "Opening the index"):
+            _claim(self._path)
+            self._lock = FolderLock(self._path)
+            try:
+                self._database = Database(self._path / DATABASE_FILE)
+            except BaseException:
+                self._lock.release()
+                raise
+
+    def info(self) -> EngineInfo:
+        """Return name, version and place of the engine."""
+        return EngineInfo("embedded", version("qdrant-edge-py"), str(self._path))
+
+    def active_set(self) -> IndexSet | None:
+        """Return the set that searches use, None if there is none yet."""
+        return self._do("Reading the index set", self._database.active_set)
+
+    def create_set(self, spec: SetSpec) -> IndexSet:
+        """Create version 1 of the data and make it active; return the active set if another thread was first."""
+        with self._creating:
+            active = self.active_set()
+            return active or self._write("Creating the index set", lambda: self._create(IndexSet(1, spec)))
+
+    def ranked_lists(self, index: IndexSet, query: EncodedQuery, *, depth: int, scope: Scope) -> Retrieval:
+        """Ask every channel for its `depth` best windows; scores of one list are comparable, dense ones are cosines."""
+        self._check_usable()
+        check_query(query, index.spec)
+        seen = scope_filter(scope)
+        answers = self._each(index, "Searching", lambda shard: shard.ranked_lists(query, depth, seen))
+        lists = {ranked.channel: ranked for answer in answers.values() for ranked in answer.lists}
+        failed = {channel: why for answer in answers.values() for channel, why in answer.failed.items()}
+        return Retrieval(tuple(lists[channel] for channel in index.spec.channels if channel in lists), failed)
+
+    def fetch(self, index: IndexSet, documents: Sequence[DocumentHash], blocks: Sequence[BlockId]) -> Fetched:
+        """Read ledger entries and text blocks as of one moment."""
+        return self._do("Reading texts", lambda: self._database.fetch(index, documents, blocks))
+
+    def write_entries(self, entries: Sequence[LedgerEntry]) -> list[LedgerEntry | None]:
+        """Write ledger entries whose `token` is still the current one; return each with its new one, else None."""
+        return self._write("Writing the ledger", lambda: self._database.write_entries(entries))
+
+    def write_chunks(self, index: IndexSet, chunks: Sequence[Chunk]) -> Mapping[ChunkId, str]:
+        """Write chunk entries; return a reason for each that failed."""
+        return self._write("Writing chunks", lambda: self._by_shard(index, chunks, Shard.write))
+
+    def write_blocks(self, index: IndexSet, blocks: Sequence[TextBlock]) -> Mapping[BlockId, str]:
+        """Write text blocks, all or none."""
+        self._write("Writing texts", lambda: self._database.write_blocks(index, blocks))
+        return {}
+
+    def update_access(self, index: IndexSet, chunks: Sequence[ChunkId], acl: tuple[str, ...]) -> Mapping[ChunkId, str]:
+        """Replace the ACL on chunk entries; a missing one is a failure."""
+
+        def update(shard: Shard, some: Sequence[ChunkId]) -> dict[ChunkId, str]:
+            return shard.update_access(some, acl)
+
+        return self._write("Changing access", lambda: self._by_shard(index, chunks, update))
+
+    def delete(
+        self, index: IndexSet, chunks: Sequence[ChunkId], blocks: Sequence[BlockId]
+    ) -> Mapping[ChunkId | BlockId, str]:
+        """Delete exactly these entries; one that is missing already is no failure."""
+        failed = self._do("Deleting chunks", lambda: self._by_shard(index, chunks, Shard.delete))
+        self._do("Deleting texts", lambda: self._database.delete_blocks(index, blocks))
+        return dict(failed.items())
+
+    def publish(self, index: IndexSet) -> None:
+        """Make all earlier writes to the set durable; searches see them from the write on."""
+        self._each(index, "Publishing", Shard.flush)
+
+    def entries(self, *, retired_before: float | None = None) -> Iterator[LedgerEntry]:
+        """Go through the ledger; with `retired_before`, only entries with retired generations of before that time."""
+        self._check_usable()
+        with translated(self._path, "Reading the ledger"):
+            yield from self._database.entries(retired_before)
+
+    def states(self) -> Mapping[DocumentState, int]:
+        """Count the ledger's documents by state."""
+        return self._do("Counting documents", self._database.states)
+
+    def sizes(self, index: IndexSet) -> Mapping[str, IndexSize]:
+        """Return entries and bytes of each shard, by granularity, and of the texts."""
+        shards = self._each(index, "Measuring", Shard.size)
+        texts = self._do("Measuring", lambda: self._database.text_size(index))
+        return {**{granularity.label: size for granularity, size in shards.items()}, "text": texts}
+
+    def close(self) -> None:
+        """Release files and lock; in a child made by fork, nothing, since all of it is the parent's."""
+        if self._closed or os.getpid() != self._process:
+            return
+        self._closed = True
+        for shard in [shard for shards in self._shards.values() for shard in shards.values()]:
+            shard.close()
+        self._database.close()
+        self._lock.release()
+
+    def _create(self, index: IndexSet) -> IndexSet:
+        folder = self._path / index.label
+        if folder.exists():  # an earlier creation did not come to its end: no entry of the ledger speaks of this set
+            shutil.rmtree(folder)
+        for shard in self._shards_of(index).values():
+            shard.create()
+        self._database.add_set(index)
+        return index
+
+    def _shards_of(self, index: IndexSet) -> dict[Granularity, Shard]:
+        with self._finding:
+            if index.version not in self._shards:
+                folder = self._path / index.label
+                self._shards[index.version] = {
+                    g: Shard(folder / g.label, g, index.spec) for g in index.spec.granularities
+                }
+            return self._shards[index.version]
+
+    def _each(self, index: IndexSet, doing: str, call: Callable[[Shard], _Answer]) -> dict[Granularity, _Answer]:
+        """Call all shards of a set.
+
+        One after the other: Qdrant Edge keeps Python's global lock during every call, so that threads gain nothing.
+        """
+        self._check_usable()
+        shards = self._shards_of(index)
+        with translated(self._path, doing):
+            return {granularity: call(shard) for granularity, shard in shards.items()}
+
+    def _do(self, doing: str, call: Callable[[], _Answer]) -> _Answer:
+        self._check_usable()
+        with translated(self._path, doing):
+            return call()
+
+    def _write(self, doing: str, call: Callable[[], _Answer]) -> _Answer:
+        self._check_usable()
+        free = shutil.disk_usage(self._path).free
+        if free < _RESERVE:
+            raise EngineError(
+                f"{doing} was not begun: the disk of {self._path} has {free // 2**20} MiB free, "
+                f"free at least {_RESERVE // 2**20} MiB and try again."
+            )
+        return self._do(doing, call)
+
+    def _by_shard(
+        self,
+        index: IndexSet,
+        items: Sequence[_Item],
+        call: Callable[[Shard, Sequence[_Item]], dict[ChunkId, str]],
+    ) -> dict[ChunkId, str]:
+        """Call each shard with its own items."""
+        parts: dict[Granularity, list[_Item]] = {granularity: [] for granularity in index.spec.granularities}
+        for item in items:
+            parts[item.granularity].append(item)
+        failed: dict[ChunkId, str] = {}
+        for granularity, shard in self._shards_of(index).items():
+            if parts[granularity]:
+                failed |= call(shard, parts[granularity])
+        return failed
+
+    def _check_usable(self) -> None:
+        if self._process != os.getpid():
+            raise EngineBusy(
+                f"The index in {self._path} belongs to process {self._process}, and this is a child that it made by "
+                "fork: open an index in one process only, after any fork."
+            )
+        if self._closed:
+            raise EngineError(f"The index in {self._path} was closed: open it again.")
+
+
+def _claim(folder: Path) -> None:
+    """Make the folder, or see that it is an index or empty."""
+    if folder.exists() and not folder.is_dir():
+        raise ConfigurationError(f"{folder} is a file: the embedded engine needs a folder.")
+    folder.mkdir(parents=True, exist_ok=True)
+    others = sorted(path.name for path in folder.iterdir() if path.name != LOCK_FILE)
+    if others and DATABASE_FILE not in others:
+        raise ConfigurationError(
+            f"The folder {folder} holds other files ({others[0]}): use an empty folder or one made by umg-search."
+        )

@@ -1,0 +1,157 @@
+"""Chunks as points of a Qdrant Edge shard: ids, payloads, and the checks that Qdrant does not make."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Any
+from uuid import UUID
+
+import numpy as np
+import qdrant_edge as qdrant
+
+from umg_search.errors import IndexMismatch, QueryError
+from umg_search.granularity import Expert
+from umg_search.model import EVERYBODY, DocumentVersion, EncodedQuery, SetSpec, SparseVector, Vectors
+from umg_search.ports import Chunk, ChunkId, Scope
+from umg_search.store.embedded.translation import reason
+from umg_search.store.embedded.words import words
+
+DENSE = "dense"
+SPARSE = "sparse"
+UNIT = "unit"
+COLLECTION = "collection"
+ACL = "acl"
+TEXT = "text"
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """Chunks that can be stored, as points, and a reason for each that cannot."""
+
+    points: Mapping[ChunkId, qdrant.Point]
+    failed: Mapping[ChunkId, str]
+
+
+def id_of(chunk: Chunk) -> ChunkId:
+    """Return the identity of a chunk."""
+    return ChunkId(chunk.granularity, chunk.version, chunk.first)
+
+
+def point_id(version: DocumentVersion, first: int) -> UUID:
+    """Return the point id of a chunk; the granularity is the shard's."""
+    return UUID(bytes=blake2b(version + first.to_bytes(4, "big"), digest_size=16).digest())
+
+
+def to_points(chunks: Sequence[Chunk], spec: SetSpec) -> Checked:
+    """Check chunks and build their points; of two with one identity the later is kept."""
+    points: dict[ChunkId, qdrant.Point] = {}
+    failed: dict[ChunkId, str] = {}
+    for chunk in chunks:
+        why = _fault(chunk, spec)
+        if why:
+            failed[id_of(chunk)] = why
+            continue
+        try:
+            points[id_of(chunk)] = _to_point(chunk, spec)
+        except (TypeError, ValueError) as error:  # a lone surrogate in collection or ACL
+            failed[id_of(chunk)] = f"the chunk cannot be stored ({reason(error)})"
+    return Checked(points, failed)
+
+
+def check_query(query: EncodedQuery, spec: SetSpec) -> None:
+    """Refuse a query whose encodings no shard can compare: IndexMismatch for other dimensions, else QueryError."""
+    if query.dense is not None and spec.dense is not None:
+        if query.dense.shape != (spec.dense.dims,):
+            raise IndexMismatch(
+                f"The query vector has shape {query.dense.shape}, and the index set holds vectors of "
+                f"{spec.dense.dims} dimensions ({spec.dense.name}): use the model that the set was made with."
+            )
+        why = dense_fault(query.dense, spec.dense.dims)
+        if why:
+            raise QueryError(f"The query cannot be searched with: {why}.")
+    why = sparse_fault(query.sparse) if query.sparse is not None else ""
+    if why:
+        raise QueryError(f"The query cannot be searched with: {why}.")
+
+
+def dense_fault(vector: Vectors, dims: int) -> str:
+    """Say why a vector has no cosine with others; an empty text if it has."""
+    if vector.shape != (dims,):
+        return f"the dense vector has shape {vector.shape}, and the index set needs ({dims},)"
+    if not np.isfinite(vector).all():
+        return "the dense vector holds NaN or infinite values"
+    if not vector.any():
+        return "the dense vector is all zeros"
+    return ""
+
+
+def sparse_fault(vector: SparseVector) -> str:
+    """Say why a sparse vector cannot be stored or searched with; an empty text if it can."""
+    if vector.terms.shape != vector.weights.shape or vector.terms.ndim != 1:
+        return f"the sparse vector has {vector.terms.shape} terms and {vector.weights.shape} weights"
+    if not (np.isfinite(vector.weights) & (vector.weights > 0)).all():
+        return "the sparse vector holds a weight that is not a positive number"
+    if len(vector.terms) and (vector.terms[0] < 0 or (np.diff(vector.terms) <= 0).any()):
+        return "the terms of the sparse vector are not in ascending order from 0 on"
+    return ""
+
+
+def scope_filter(scope: Scope) -> qdrant.Filter | None:
+    """Return the filter that each list is searched with, None where everything may be seen."""
+    must: list[Any] = []
+    try:
+        if scope.collection:
+            must.append(qdrant.FieldCondition(COLLECTION, match=qdrant.MatchValue(scope.collection)))
+        if scope.principals is not None:
+            readers = sorted({*scope.principals, EVERYBODY})
+            must.append(qdrant.FieldCondition(ACL, match=qdrant.MatchAny(readers)))
+    except TypeError as error:
+        raise QueryError(
+            "A collection or principal to search with holds a lone surrogate, as none stored does."
+        ) from error
+    return qdrant.Filter(must=must) if must else None
+
+
+def expert_query(expert: Expert, query: EncodedQuery) -> qdrant.Query | qdrant.TextQuery | None:
+    """Return what an expert asks a shard; None where the query has no such encoding."""
+    if expert is Expert.LEXICAL:
+        return qdrant.TextQuery(TEXT, words(query.text))
+    if expert is Expert.DENSE:
+        return None if query.dense is None else qdrant.Query.Nearest(_to_list(query.dense), using=DENSE)
+    return None if query.sparse is None else qdrant.Query.Nearest(_to_sparse(query.sparse), using=SPARSE)
+
+
+def _fault(chunk: Chunk, spec: SetSpec) -> str:
+    why = ""
+    if chunk.dense is not None and spec.dense is not None:
+        why = dense_fault(chunk.dense, spec.dense.dims)
+    if chunk.sparse is not None and not why:
+        why = sparse_fault(chunk.sparse)
+    return why
+
+
+def _to_point(chunk: Chunk, spec: SetSpec) -> qdrant.Point:
+    vector: dict[str, Any] = {}
+    if chunk.dense is not None and Expert.DENSE in spec.experts:
+        vector[DENSE] = _to_list(chunk.dense)
+    if chunk.sparse is not None and len(chunk.sparse.terms) and Expert.SPARSE in spec.experts:
+        vector[SPARSE] = _to_sparse(chunk.sparse)
+    payload: dict[str, Any] = {
+        UNIT: chunk.unit.decode("ascii"),
+        COLLECTION: chunk.collection,
+        ACL: list(chunk.acl),
+    }
+    if chunk.text is not None and Expert.LEXICAL in spec.experts:
+        payload[TEXT] = words(chunk.text)
+    return qdrant.Point(point_id(chunk.version, chunk.first), vector, payload)
+
+
+def _to_list(vector: Vectors) -> list[float]:
+    # Qdrant normalises in float32 and leaves a vector as it is whose square underflows there.
+    exact = vector.astype(np.float64)
+    values: list[float] = (exact / np.linalg.norm(exact)).tolist()
+    return values
+
+
+def _to_sparse(vector: SparseVector) -> qdrant.SparseVector:
+    return qdrant.SparseVector(vector.terms.tolist(), vector.weights.tolist())
