@@ -79,7 +79,9 @@ def main() -> None:
         return list(within_budget(picked(order), budget=BUDGET))
 
     def picked(order):  # noqa: ANN001, ANN202 - a generator local to the two selections above
-        rows = zip(order.document.tolist(), order.first.tolist(), order.last.tolist(), order.score.tolist(), strict=True)
+        rows = zip(
+            order.document.tolist(), order.first.tolist(), order.last.tolist(), order.score.tolist(), strict=True
+        )
         listed = list(rows)
         return (fused.selected(*listed[row]) for row in deduplicate(order, share=0.75))
 

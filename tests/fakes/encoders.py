@@ -1,7 +1,9 @@
 """Encoders without a model, for tests of stores: words hashed into vectors and terms, so that equal words match."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 from hashlib import blake2b
+from itertools import pairwise
 
 import numpy as np
 import regex
@@ -39,13 +41,19 @@ class WordCount:
         return [len(words(text)) for text in texts]
 
 
+@lru_cache(maxsize=100_000)
 def number(word: str, most: int) -> int:
     return int.from_bytes(blake2b(word.encode(), digest_size=8).digest(), "big") % most
 
 
+@lru_cache(maxsize=100_000)
+def direction(word: str) -> Vectors:
+    return np.random.default_rng(number(word, 2**32)).standard_normal(DIMS)
+
+
 def dense(text: str) -> Vectors:
     """Sum of one pseudo-random direction a word, of norm 1."""
-    rows = [np.random.default_rng(number(word, 2**32)).standard_normal(DIMS) for word in words(text)] or [np.ones(DIMS)]
+    rows = [direction(word) for word in words(text)] or [np.ones(DIMS)]
     total = np.sum(rows, axis=0)
     return (total / np.linalg.norm(total)).astype(np.float32)
 
@@ -79,7 +87,7 @@ def split(document: Document) -> SplitDocument:
     """Split after each full stop and the white space behind it."""
     bounds = (0, *(m.end() for m in regex.finditer(r"\.\s+", document.text)), len(document.text))
     bounds = tuple(dict.fromkeys(bounds))
-    texts = [document.text[a:b] for a, b in zip(bounds, bounds[1:], strict=False)]
+    texts = [document.text[a:b] for a, b in pairwise(bounds)]
     return SplitDocument(document, bounds, tuple(WordCount().count(texts)))
 
 

