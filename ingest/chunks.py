@@ -1,13 +1,11 @@
-"""From documents to sentences with token counts, and to the texts of their windows."""
+"""From documents to sentences with token counts."""
 
 from collections.abc import Sequence
 from itertools import islice, pairwise
 
 from ingest.sentences import SentenceOptions, sentence_bounds
-from umg_search.granularity import Granularity
 from umg_search.model import Document, SplitDocument
 from umg_search.ports import TokenCounter
-from umg_search.windows import windows
 
 
 def split_documents(
@@ -28,11 +26,6 @@ def split_documents(
         SplitDocument(document, limits, tuple(islice(counts, max(0, len(limits) - 1))))
         for document, limits in zip(documents, bounds, strict=True)
     ]
-
-
-def window_texts(split: SplitDocument, granularity: Granularity) -> list[str]:
-    """Return the exact text of each window, in the order of the windows: neighbours overlap by half."""
-    return [split.text_of(window.first, window.last) for window in windows(split.sentences, granularity)]
 
 
 def _bounds(document: Document, options: SentenceOptions) -> tuple[int, ...]:

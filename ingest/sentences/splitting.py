@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from sentencex import get_sentence_boundaries  # type: ignore[import-untyped]  # it ships no types
 
-from ingest.sentences.abbreviations import BEFORE_NUMBER, GOES_ON, MAY_END, ORDINAL_LANGUAGES, STARTERS
+from ingest.sentences.abbreviations import BEFORE_NUMBER, KNOWN, MAY_END, ORDINAL_LANGUAGES, ORDINARY, STARTERS, goes_on
 
 _PORTION = 2_000
 """Characters given to sentencex at a time: its time grows with the square of the sentences or quotes it is given."""
@@ -111,16 +111,25 @@ def _with_inner(text: str, bounds: list[int], language: str, long: int) -> list[
 def _splits_alone(text: str, start: int, place: int, language: str) -> bool:
     """Ask sentencex, which knows abbreviations, about a bound without the quotes and brackets around it.
 
-    It is not asked about marks that no abbreviation has, nor before the number of an item.
+    It is not asked about marks that no abbreviation has, before the number of an item, nor about some English words.
     """
     head = text[max(start, place - _LOOK) : place].rstrip()
     if head.rstrip(_CLOSING)[-1:] not in (".", "…", "!", "?"):
         return True
     if language not in ORDINAL_LANGUAGES and _ITEM.match(text, place):
         return True
+    if language == "en" and _is_word(_WORD_START.split(head.rstrip(_CLOSING).rstrip(_STOPS))[-1]):
+        return True
     alone = f"{head.translate(_NO_QUOTES)} "
     bounds = get_sentence_boundaries(language, alone + text[place : place + _LOOK].translate(_NO_QUOTES))
     return any(bound["end_index"] == len(alone) for bound in bounds)
+
+
+def _is_word(word: str) -> bool:
+    """Tell whether an English word is none of the abbreviations that sentencex takes it for."""
+    if word.isupper() and len(word) > 1:
+        return word.capitalize() not in KNOWN
+    return word in ORDINARY
 
 
 def _enclosed(head: str) -> bool:
@@ -169,7 +178,7 @@ def _after_other_mark(mark: str, closed: bool, spaced: bool, after: str) -> bool
 def _abbreviated(word: str, after: str, next_word: str, language: str) -> bool:
     """Tell whether the dot after `word` belongs to an abbreviation, an initial or an ordinal."""
     bare = _ELISION.sub("", word)
-    if bare in GOES_ON:
+    if bare in goes_on(language):
         return True
     if bare in BEFORE_NUMBER and _NUMBERISH.match(after):
         return True

@@ -285,7 +285,8 @@ def test_a_question_of_fifty_thousand_characters_is_answered(store: Store) -> No
     question = "uniquevolcano " + " ".join(f"filler{i}" for i in range(5_000))
     result = store.search(question)
     assert not result.degraded
-    assert result.warnings
+    assert len(result.warnings) == (0 if store.engine.info().name == "embedded" else 2)  # words, and sparse terms
+    assert result.contexts[0].document_id == "volcano/a b.md"
 
 
 def test_an_unfinished_generation_is_not_shown(store: Store) -> None:

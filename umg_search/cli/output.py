@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from typing import Any
 
 from rich.console import Console
@@ -87,10 +87,10 @@ def status_json(status: Status) -> dict[str, Any]:
 
 
 def _context_json(context: Context, *, explain: bool) -> dict[str, Any]:
-    fields = asdict(context)
-    channels = fields.pop("channels")
-    fields["granularities"] = [int(granularity) for granularity in context.granularities]
-    return fields | ({"channels": {str(channel): mass for channel, mass in channels.items()}} if explain else {})
+    values: dict[str, Any] = {field.name: getattr(context, field.name) for field in fields(context)}
+    values["granularities"] = [int(granularity) for granularity in context.granularities]
+    del values["channels"]
+    return values | ({"channels": {str(c): mass for c, mass in context.channels.items()}} if explain else {})
 
 
 def _channel_json(report: ChannelReport) -> dict[str, Any]:

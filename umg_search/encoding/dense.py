@@ -10,7 +10,7 @@ import numpy as np
 from umg_search.encoding.batching import batches, halved_on_shortage
 from umg_search.encoding.models import AUTO, Lazy, load
 from umg_search.encoding.tokens import ModelTokenCounter, Pieces, Tokens, cut_to_limit, room_for_text, tokens_of
-from umg_search.encoding.vectors import bad_rows, normalised
+from umg_search.encoding.vectors import bad_rows, normalised, weighted_means
 from umg_search.errors import QueryError
 from umg_search.model import DenseModel, Vectors
 
@@ -134,6 +134,5 @@ def _pooled(vectors: Vectors, pieces: Pieces, texts: int) -> Vectors:
     """Return one vector a text: the token-weighted mean of its pieces, normalised."""
     if len(vectors) == texts:
         return vectors
-    weighted = vectors * np.maximum(pieces.lengths, 1).astype(np.float32)[:, None]
     starts = np.searchsorted(pieces.owner, np.arange(texts))
-    return normalised(np.add.reduceat(weighted, starts, axis=0))
+    return weighted_means(vectors, np.maximum(pieces.lengths, 1), starts)

@@ -95,6 +95,8 @@ def locate(name: str) -> Location:
 
     Raises ModelError for a package or folder that does not exist and for a folder that holds no model.
     """
+    if not name.strip():
+        raise ModelError(f"model {name!r} is no name; give a folder, a hub name or package:MODULE/PATH")
     if name.startswith(PACKAGE):
         return Location(name, _with_config(name, _in_package(name)))
     folder = Path(name).expanduser()
@@ -102,7 +104,7 @@ def locate(name: str) -> Location:
         return Location(name, _with_config(name, folder))
     if folder.exists():
         raise ModelError(f"model {name!r} is a file; give the folder that holds the model")
-    if not name.strip() or name.startswith((".", "/", "~")) or name.count("/") > 1 or "\\" in name:
+    if name.startswith((".", "/", "~")) or name.count("/") > 1 or "\\" in name:
         raise ModelError(f"model {name!r}: there is no such folder; give a folder, a hub name or package:MODULE/PATH")
     return Location(name, None)
 

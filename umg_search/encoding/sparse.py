@@ -93,6 +93,9 @@ class SentenceTransformerSparse:
     def _load(self) -> _Loaded:
         model = load(self._name, self._device, "SparseEncoder")
         _refuse_untrained(self._name, model)
+        for module in model.modules():
+            if type(module).__name__ == "SpladePooling" and module.pooling_strategy == "max":
+                module.forward = _maximum_first(module, module.forward)
         passage = next((p for p in map(model.prompts.get, ("document", "passage", "corpus")) if p), "")
         return _Loaded(
             self._reader(model, "document", model.encode_document, passage),
@@ -119,6 +122,27 @@ def _refuse_untrained(name: str, model: Any) -> None:
             f"model {name!r} is not a sparse encoder: it has neither a masked-language-model head nor a trained "
             "sparse module; name a SPLADE-like model"
         )
+
+
+def _maximum_first(pooling: Any, original: Any) -> Any:
+    """Return SPLADE's pooling with the maximum taken before log(1 + ReLU), which both rise: the same numbers.
+
+    The original works on texts x tokens x vocabulary numbers at every step; with a small model that took two thirds
+    of the time. Padding is skipped instead of multiplied by zero.
+    """
+    import torch  # noqa: PLC0415
+
+    def forward(features: Any) -> Any:
+        if "cu_seq_lens_q" in features:  # unpadded input (flash attention) has a layout of its own
+            return original(features)
+        logits, mask = features["token_embeddings"], features["attention_mask"]
+        spans = zip(logits, mask.argmax(1).tolist(), mask.sum(1).tolist(), strict=True)
+        highest = torch.stack([row[first : first + max(1, count)].amax(0) for row, first, count in spans])
+        weights = highest.relu().log1p()
+        features["sentence_embedding"] = weights.log1p() if pooling.activation_function == "log1p_relu" else weights
+        return features
+
+    return forward
 
 
 _EMPTY = SparseVector(np.empty(0, np.int32), np.empty(0, np.float32))

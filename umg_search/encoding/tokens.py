@@ -82,16 +82,17 @@ def _cuts(text: str, encoding: Encoding, limit: int) -> list[int]:
     while len(ranks) - done > limit:
         left = len(ranks) - done
         wanted = done + -(-left // -(-left // limit))
-        done = _best(ranks, done + (wanted - done) // 2 + 1, wanted)
+        done = _best(ranks, wanted, done + (wanted - done) // 2 + 1, min(done + limit, len(ranks) - 1))
         if ranks[done] > 0:
             cuts.append(int(offsets[done, 0]))
     return cuts or [len(text) // 2]
 
 
-def _best(ranks: NDArray[np.int8], lowest: int, highest: int) -> int:
-    """Return the last place of the highest rank among the tokens `lowest` to `highest` (included)."""
-    candidates = ranks[lowest : highest + 1][::-1]
-    return highest - int(np.argmax(candidates)) if len(candidates) else highest
+def _best(ranks: NDArray[np.int8], wanted: int, lowest: int, highest: int) -> int:
+    """Return the token of the highest rank among `lowest` to `highest` (included), of several the nearest to wanted."""
+    candidates = np.arange(min(lowest, highest), highest + 1)
+    best = candidates[ranks[candidates] == ranks[candidates].max()]
+    return int(best[np.argmin(np.abs(best - wanted))])
 
 
 def _ranks(text: str, offsets: IntArray, words: Sequence[int | None]) -> NDArray[np.int8]:

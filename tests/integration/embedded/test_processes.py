@@ -77,7 +77,7 @@ def check(shelf: Any, id: str, reported: int) -> None:
         generations = [generation_of(version) for version in ranked.hits.versions]
         assert generations.count(state.live.number) == window_count(state.live.sentences, ranked.channel.granularity)
         assert set(generations) <= {state.live.number, *(retired.number for retired in state.retired)}
-    assert Reader(shelf.engine).text(DocumentKey(id, id)).count(".") == state.live.sentences
+    assert Reader(shelf.engine).text(DocumentKey(id, id), ("anybody",)).count(".") == state.live.sentences
 
 
 def check_swept(shelf: Any, id: str) -> None:

@@ -1,8 +1,7 @@
 from collections.abc import Sequence
 
-from ingest.chunks import split_documents, window_texts
+from ingest.chunks import split_documents
 from ingest.sentences import SentenceOptions
-from umg_search.granularity import Granularity
 from umg_search.model import Document
 
 
@@ -50,18 +49,6 @@ def test_the_language_in_the_metadata_is_used_if_it_is_one() -> None:
     assert odd.document.id == "b"
 
 
-def test_windows_hold_the_exact_text_and_overlap_by_half() -> None:
-    (split,) = split_documents([Document("a", " It was. He is.\nWe go.  You go. They go.")], WordCounter(), OPTIONS)
-    assert window_texts(split, Granularity.G2) == [
-        " It was. He is.\n",
-        "He is.\nWe go.  ",
-        "We go.  You go. ",
-        "You go. They go.",
-    ]
-    assert window_texts(split, Granularity.G4) == [" It was. He is.\nWe go.  You go. ", "We go.  You go. They go."]
-    assert window_texts(split, Granularity.G32) == [split.document.text]
-
-
-def test_a_blank_document_has_no_windows() -> None:
+def test_a_blank_document_has_no_sentences() -> None:
     (split,) = split_documents([Document("a", " ")], WordCounter(), OPTIONS)
-    assert window_texts(split, Granularity.G2) == []
+    assert split.sentences == 0

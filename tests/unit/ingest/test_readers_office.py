@@ -45,9 +45,10 @@ def test_paragraphs_of_a_pdf_are_one_line_and_hyphenated_words_are_whole(tmp_pat
     ]
     (tmp_path / "a.pdf").write_bytes(pdf([first, ["end. It names a well-", "known author."]]))
     assert text_of(tmp_path / "a.pdf") == (
-        "The committee reviewed the available information and decided that the well-known rules of the market (see 4.2)"
-        " would stay in force for all.\n\nA second paragraph begins here and goes on to the following page, where all of"
-        " it comes to an end. It names a well-known author."
+        "The committee reviewed the available information and decided that the well-known rules of the market "
+        "(see 4.2) would stay in force for all.\n\n"
+        "A second paragraph begins here and goes on to the following page, where all of it comes to an end. "
+        "It names a well-known author."
     )
 
 

@@ -91,6 +91,13 @@ def test_in_text_without_capitals_a_small_letter_begins_a_sentence() -> None:
     check("It was so. then it was not. |He left.", "en")
 
 
+@pytest.mark.parametrize(
+    "word", ["in", "on", "me", "ok", "est", "no", "art", "may", "min", "DC", "doc", "nom", "max", "HIV"]
+)
+def test_words_that_are_abbreviations_elsewhere_end_an_english_sentence(word: str) -> None:
+    assert len(sentences(f"They all said it was {word}. Peter went home at once.", "en")) == 2
+
+
 def test_missing_space_after_a_sentence_is_seen_but_names_with_dots_are_kept() -> None:
     check("He said so.|Then he left.", "en")
     check("Use node.js and System.Out.println in a.b.c here.", "en")

@@ -186,7 +186,8 @@ def _config(spec: SetSpec) -> qdrant.EdgeConfig:
     dense = {}
     if Expert.DENSE in spec.experts and spec.dense is not None:
         dense[DENSE] = qdrant.EdgeVectorParams(size=spec.dense.dims, distance=qdrant.Distance.Cosine)
-    sparse = {SPARSE: qdrant.EdgeSparseVectorParams()} if Expert.SPARSE in spec.experts else {}
+    # Qdrant insists on one kind of vector: a set with the lexical expert alone gets a sparse one that stays empty.
+    sparse = {SPARSE: qdrant.EdgeSparseVectorParams()} if Expert.SPARSE in spec.experts or not dense else {}
     return qdrant.EdgeConfig(
         vectors=dense,
         sparse_vectors=sparse,
