@@ -1,7 +1,7 @@
 """The write path: documents in, one report each out."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import replace
 
 from ingest.chunks import split_documents
@@ -36,11 +36,15 @@ class IngestService:
         self._writer.sweep(index)
         with ThreadPoolExecutor(max_workers=1, thread_name_prefix="umg-write") as pool:
             writing: Future[list[IngestReport]] | None = None
+            busy: set[DocumentKey] = set()
             for batch in self._batches(documents):
+                if writing is not None and not busy.isdisjoint(document.key for document in batch):
+                    wait([writing])  # the plan for the same document again must see what was written first
                 settled, encoded = self._prepared(index, batch)
                 yield from settled
                 if writing is not None:
                     yield from writing.result()
+                busy = {item.document.split.document.key for item in encoded}
                 writing = pool.submit(self._store, index, encoded)
             if writing is not None:
                 yield from writing.result()

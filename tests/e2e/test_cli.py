@@ -5,7 +5,9 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
@@ -243,6 +245,60 @@ def test_an_engine_that_is_down_ends_with_3_soon(umg: Umg, configured: Callable[
         code, out, err = umg(*command)
         assert code == 3, command
         assert "127.0.0.1:9" in out + err
+
+
+ELASTICSEARCH = {"number": "9.5.3", "build_flavor": "default"}
+
+
+@pytest.mark.parametrize(
+    ("version", "said"),
+    [
+        (ELASTICSEARCH | {"number": "7.17.29"}, "8.19"),
+        (ELASTICSEARCH | {"number": "10.0.0"}, "9.x"),
+        (ELASTICSEARCH | {"number": "8.11.0", "build_flavor": "serverless"}, "Serverless"),
+        ({"number": "1.3.20", "distribution": "opensearch"}, "2.19"),
+        (None, "neither Elasticsearch nor OpenSearch"),
+    ],
+)
+def test_an_engine_that_is_not_supported_is_refused_in_one_sentence(
+    umg: Umg, configured: Callable[..., None], version: dict | None, said: str
+) -> None:
+    """The answers of servers that cannot run here, given by a server of our own."""
+    body = json.dumps({"version": version} if version else {"hello": "world"}).encode()
+
+    class Answer(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.send_header("content-type", "application/json")
+            self.send_header("content-length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            """Say nothing."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Answer) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        configured(engine=f"http://user:secret@127.0.0.1:{server.server_port}", dense_model=MODEL)
+        code, _, err = umg("status")
+        server.shutdown()
+    assert code == 2
+    assert said in err
+    assert "secret" not in err
+    assert err.count("\n") == 1
+
+
+@pytest.mark.usefixtures("embedded")
+def test_the_last_of_a_document_given_several_times_counts(
+    umg: Umg, tmp_path: Path, configured: Callable[..., None]
+) -> None:
+    """A -> B -> A, in batches of one document: each must see what the one before it wrote."""
+    configured(ingest_batch_chars=1_000)
+    path = tmp_path / "same.jsonl"
+    texts = [HARBOUR * 4, ORCHARD * 6, HARBOUR * 4]
+    path.write_text("".join(json.dumps({"id": "d", "text": t}) + "\n" for t in texts), encoding="utf-8")
+    assert umg.json("ingest", path)["documents"] == {"new": 1, "updated": 2, "unchanged": 0, "failed": 0}
+    assert umg("text", "d")[1] == texts[-1]
 
 
 def test_the_installed_command_shows_no_traceback_without_debug(tmp_path: Path) -> None:

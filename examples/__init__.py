@@ -1,0 +1,1 @@
+"""A demonstration on a small corpus of invented documents."""

@@ -1,0 +1,213 @@
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+
+from umg_search.errors import ConfigurationError, SettingsError
+from umg_search.granularity import Expert, Granularity
+from umg_search.model import Encoding
+from umg_search.settings import PRESETS, Settings, load_settings
+
+SPARSE = "naver/splade-v3"
+
+
+def toml(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> Path:
+    path = tmp_path / "umg.toml"
+    path.write_text(text, encoding="utf-8")
+    monkeypatch.setenv("UMG_CONFIG", str(path))
+    return path
+
+
+# --- fields --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", Settings.model_fields)
+def test_every_setting_says_what_it_is(name: str) -> None:
+    field = Settings.model_fields[name]
+    assert field.description
+    assert not field.is_required()
+
+
+def test_settings_cannot_be_changed() -> None:
+    with pytest.raises(ValidationError, match="frozen"):
+        load_settings().prefix = "other"
+
+
+def test_defaults_are_valid_and_need_no_environment() -> None:
+    settings = load_settings()
+    assert settings.engine == "embedded:umg-data"
+    assert settings.encoding is Encoding.COMPOSED
+    assert not settings.access_control
+
+
+def test_presets_hold_the_finest_granularity() -> None:
+    assert PRESETS["full"] == tuple(Granularity)
+    assert PRESETS["lean"] == (Granularity.G2, Granularity.G8)
+    assert load_settings().granularities == PRESETS["full"]
+    assert load_settings(index_preset="lean").granularities == PRESETS["lean"]
+
+
+def test_without_a_sparse_model_the_engines_own_bm25_takes_its_place() -> None:
+    assert load_settings().expert_list == (Expert.DENSE, Expert.LEXICAL)
+    assert load_settings(sparse_model=SPARSE).expert_list == (Expert.DENSE, Expert.SPARSE)
+
+
+@pytest.mark.parametrize("named", ["lexical,dense", " dense , lexical ", "dense,lexical,"])
+def test_experts_have_one_order_however_they_are_named(named: str) -> None:
+    assert load_settings(experts=named).expert_list == (Expert.DENSE, Expert.LEXICAL)
+
+
+def test_all_three_experts_may_be_had() -> None:
+    assert load_settings(experts="lexical,sparse,dense", sparse_model=SPARSE).expert_list == tuple(Expert)
+
+
+@pytest.mark.parametrize(
+    "engine", ["embedded:data", "embedded:/a b/c", "http://localhost:9200", "https://user:pass@host:443/path"]
+)
+def test_engines_that_are_known(engine: str) -> None:
+    assert load_settings(engine=engine).engine == engine
+
+
+# --- sources -------------------------------------------------------------------------------------------------------
+
+
+def test_code_comes_before_environment_before_file_before_default(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    toml(tmp_path, monkeypatch, 'prefix = "file"\nanalyzer = "file"\ndevice = "file"\n')
+    monkeypatch.setenv("UMG_PREFIX", "environment")
+    monkeypatch.setenv("UMG_ANALYZER", "environment")
+    settings = load_settings(prefix="code")
+    assert (settings.prefix, settings.analyzer, settings.device, settings.default_language) == (
+        "code",
+        "environment",
+        "file",
+        "en",
+    )
+
+
+def test_an_empty_variable_is_no_value(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("UMG_PREFIX", "")
+    monkeypatch.setenv("UMG_SHARDS", "")
+    assert load_settings().prefix == "umg"
+
+
+def test_an_empty_file_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    toml(tmp_path, monkeypatch, "# nothing\n")
+    assert load_settings() == Settings()
+
+
+def test_values_of_a_file_have_their_types(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    toml(tmp_path, monkeypatch, 'access_control = true\nshards = 3\ngrace_s = 1.5\nencoding = "direct"\n')
+    settings = load_settings()
+    assert (settings.access_control, settings.shards, settings.grace_s, settings.encoding) == (
+        True,
+        3,
+        1.5,
+        Encoding.DIRECT,
+    )
+
+
+# --- refusals ------------------------------------------------------------------------------------------------------
+
+
+def test_all_invalid_fields_are_in_one_message_with_what_is_accepted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("UMG_PREFIX", "Bad-Prefix")
+    monkeypatch.setenv("UMG_SHARDS", "0")
+    monkeypatch.setenv("UMG_ENGINE", "ftp://x")
+    monkeypatch.setenv("UMG_EXPERTS", "dense,oracle")
+    monkeypatch.setenv("UMG_ENCODING", "guessed")
+    monkeypatch.setenv("UMG_TYPO", "1")
+    with pytest.raises(SettingsError) as caught:
+        load_settings(bulk_bytes="many")
+    message = str(caught.value)
+    for part in (
+        "UMG_PREFIX",
+        "'Bad-Prefix'",
+        "UMG_SHARDS",
+        "greater than or equal to 1",
+        "UMG_ENGINE",
+        "embedded:FOLDER",
+        "UMG_EXPERTS",
+        "dense, sparse, lexical",
+        "UMG_ENCODING",
+        "'composed' or 'direct'",
+        "UMG_BULK_BYTES",
+        "UMG_TYPO: no such setting",
+    ):
+        assert part in message, part
+    assert "\n" not in message
+
+
+def test_wrong_settings_end_the_command_line_as_wrong_use() -> None:
+    assert issubclass(SettingsError, ConfigurationError)
+
+
+@pytest.mark.parametrize("experts", ["dense,dense", "oracle", "dense;lexical"])
+def test_unknown_and_repeated_experts_are_refused(experts: str) -> None:
+    with pytest.raises(SettingsError, match="UMG_EXPERTS: experts are dense, sparse, lexical, each at most once"):
+        load_settings(experts=experts)
+
+
+@pytest.mark.parametrize("engine", ["", "embedded", "embedded:", "localhost:9200", "file:///x", "ES"])
+def test_unknown_engines_are_refused(engine: str) -> None:
+    with pytest.raises(SettingsError, match="UMG_ENGINE: an engine is embedded:FOLDER or an http:// or https://"):
+        load_settings(engine=engine)
+
+
+def test_a_sparse_expert_without_a_model_is_refused() -> None:
+    with pytest.raises(SettingsError, match="the sparse expert needs UMG_SPARSE_MODEL"):
+        load_settings(experts="sparse")
+
+
+def test_an_unknown_variable_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A typing error must not pass as a default."""
+    monkeypatch.setenv("UMG_DENSE_MODELL", "x")
+    with pytest.raises(SettingsError, match="UMG_DENSE_MODELL: no such setting"):
+        load_settings()
+
+
+@pytest.mark.parametrize("name", ["UMG_TEST_ENGINES", "UMG_DEBUG", "UMG_DEV_CACHE"])
+def test_variables_for_other_things_are_none_of_its_business(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(name, "x")
+    assert load_settings() == Settings()
+
+
+def test_an_unknown_key_of_the_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    toml(tmp_path, monkeypatch, 'prefix = "a"\nprefixx = "b"\n[table]\nx = 1\n')
+    with pytest.raises(SettingsError, match=r"UMG_PREFIXX: no such setting; UMG_TABLE: no such setting"):
+        load_settings()
+
+
+def test_a_value_of_the_file_that_is_wrong_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    toml(tmp_path, monkeypatch, "shards = 2000\n")
+    with pytest.raises(SettingsError, match=r"UMG_SHARDS: .*1024 \(it is 2000\)"):
+        load_settings()
+
+
+@pytest.mark.parametrize("text", ["prefix = ", "prefix = 'a'\nprefix = 'b'\n", "just words"])
+def test_a_file_that_is_no_toml_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    path = toml(tmp_path, monkeypatch, text)
+    with pytest.raises(SettingsError, match=rf"{path}.*is not valid TOML"):
+        load_settings()
+
+
+def test_a_file_that_is_no_text_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "umg.toml"
+    path.write_bytes(b"\xff\xfe\x00")
+    monkeypatch.setenv("UMG_CONFIG", str(path))
+    with pytest.raises(SettingsError, match=rf"{path}.*is not valid TOML"):
+        load_settings()
+
+
+def test_a_file_that_is_missing_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for path in (tmp_path / "none.toml", tmp_path):
+        monkeypatch.setenv("UMG_CONFIG", str(path))
+        with pytest.raises(SettingsError, match=rf"no configuration file '{path}': correct UMG_CONFIG"):
+            load_settings()
+
+
+def test_a_password_does_not_reach_a_message() -> None:
+    with pytest.raises(SettingsError) as caught:
+        load_settings(engine="htps://user:geheim@host:9200")
+    assert "geheim" not in str(caught.value)
