@@ -1,8 +1,8 @@
 """What encoding costs: tokens through the dense model, and seconds beside the bare models on the same windows.
 
 Run from the repository: python bench/encoding.py [FOLDER] [WINDOWS]. FOLDER holds documents.jsonl.gz; without it, made
-up text is encoded. Every way is timed in turn, in rounds, and the least CPU time of each counts, since other work on the
-machine only adds to it.
+up text is encoded. Every way is timed in turn, in rounds, and the least CPU time of each counts, since other work
+on the machine only adds to it.
 """
 
 import gzip

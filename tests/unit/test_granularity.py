@@ -24,7 +24,8 @@ def test_small_windows_are_those_shorter_than_their_parent() -> None:
 def test_channels_have_a_readable_name_and_an_order() -> None:
     assert str(Channel(Expert.DENSE, Granularity.G2)) == "dense-g02"
     channels = [Channel(expert, granularity) for expert in sorted(Expert) for granularity in Granularity]
-    assert sorted(reversed(channels)) == channels
+    backwards = list(reversed(channels))
+    assert sorted(backwards) == channels
 
 
 @pytest.mark.parametrize("expert", Expert)

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.unit.ranking.lists import G2, G8, Text, fused, hits, ranked
+from tests.unit.ranking.lists import G2, G8, PROPERTY, Text, fused, hits, ranked
 from umg_search.granularity import Channel, Expert, Granularity
 from umg_search.model import (
+    Document,
     DocumentHash,
     DocumentKey,
-    Document,
     Encoding,
     Hits,
     IndexSet,
@@ -40,6 +40,7 @@ def test_where_a_collection_ends_and_an_id_begins_matters() -> None:
     assert DocumentKey("", "abc").hash != DocumentKey("abc", "").hash
 
 
+@PROPERTY
 @given(st.sets(st.tuples(st.text(max_size=4), st.text(max_size=4)), min_size=2, max_size=20))
 def test_different_documents_have_different_hashes_of_sixteen_bytes(keys: set[tuple[str, str]]) -> None:
     hashes = {DocumentKey(*key).hash for key in keys}
@@ -73,12 +74,14 @@ def test_the_hash_of_a_known_document() -> None:
     assert DocumentKey("default", "docs/a b.md").hash.hex() == "681b7392ca871edf1676162b930c6806"
 
 
+@PROPERTY
 @given(st.binary(min_size=16, max_size=16), st.integers(0, 2**32 - 1))
 def test_versions_come_apart_again(raw: bytes, generation: int) -> None:
     version = version_of(DocumentHash(raw), generation)
     assert (document_of(version), generation_of(version), len(version)) == (raw, generation, 20)
 
 
+@PROPERTY
 @given(st.binary(min_size=16, max_size=16), st.integers(0, 2**32 - 1), st.integers(0, 2**32 - 1))
 def test_versions_of_a_document_sort_by_generation(raw: bytes, one: int, other: int) -> None:
     document = DocumentHash(raw)
@@ -139,6 +142,7 @@ def rows_of(found: Hits) -> list[tuple[object, ...]]:
     ]
 
 
+@PROPERTY
 @given(st.lists(st.integers(0, 5), max_size=12))
 def test_taking_rows_takes_their_token_counts(rows: list[int]) -> None:
     found = hits(G2, [(A, 0), (B, 1), (A, 7), (A, 18), (B, 0), (A, 3)])
@@ -151,6 +155,7 @@ def test_hits_of_a_small_window_have_the_counts_of_its_parent() -> None:
     assert rows_of(hits(G2, [(A, 7)])) == [(A.version, 7, 9, 4, tuple(range(5, 13)))]
 
 
+@PROPERTY
 @given(st.lists(st.tuples(st.integers(0, 50), st.integers(0, 6)), max_size=10))
 def test_ranges_are_all_their_numbers_one_after_the_other(parts: list[tuple[int, int]]) -> None:
     starts = np.array([start for start, _ in parts], dtype=np.int64)
@@ -161,6 +166,7 @@ def test_ranges_are_all_their_numbers_one_after_the_other(parts: list[tuple[int,
 UNIT = st.tuples(st.integers(0, 2**20), st.integers(0, 2**32 - 300), st.integers(1, 255))
 
 
+@PROPERTY
 @given(st.lists(UNIT, min_size=2, max_size=10))
 def test_unit_keys_order_units_by_document_first_and_last_sentence(units: list[tuple[int, int, int]]) -> None:
     document, first, length = np.array(units, dtype=np.int64).T

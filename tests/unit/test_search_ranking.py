@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.unit.ranking.lists import G2, G4, G8, Text, dense, fused, lexical, ranked, ranked_lists
+from tests.unit.ranking.lists import G2, G4, G8, PROPERTY, Text, dense, fused, lexical, ranked, ranked_lists
 from umg_search.errors import QueryError
 from umg_search.granularity import Granularity
 from umg_search.model import RankedList, Selected
@@ -175,6 +175,7 @@ def test_all_wrong_options_are_named_together() -> None:
 # --- properties ----------------------------------------------------------------------------------------------------
 
 
+@PROPERTY
 @given(ranked_lists(), OPTIONS)
 def test_weights_and_masses_sum_to_one(lists: list[RankedList], options: RankingOptions) -> None:
     found = rank(lists, options)
@@ -182,6 +183,7 @@ def test_weights_and_masses_sum_to_one(lists: list[RankedList], options: Ranking
     assert found.fused.mass.sum() == pytest.approx(1)
 
 
+@PROPERTY
 @given(ranked_lists(), OPTIONS, st.randoms(use_true_random=False))
 def test_order_of_the_lists_does_not_matter(lists: list[RankedList], options: RankingOptions, random: object) -> None:
     shuffled = list(lists)
@@ -189,6 +191,7 @@ def test_order_of_the_lists_does_not_matter(lists: list[RankedList], options: Ra
     assert places(rank(shuffled, options).kept) == places(rank(lists, options).kept)
 
 
+@PROPERTY
 @given(ranked_lists(), OPTIONS)
 def test_order_of_equal_hits_does_not_matter(lists: list[RankedList], options: RankingOptions) -> None:
     turned = []
@@ -198,6 +201,7 @@ def test_order_of_equal_hits_does_not_matter(lists: list[RankedList], options: R
     assert rank(turned, options).kept == rank(lists, options).kept
 
 
+@PROPERTY
 @given(ranked_lists(), OPTIONS)
 def test_scores_fall_with_rank_and_ties_are_ordered(lists: list[RankedList], options: RankingOptions) -> None:
     kept = rank(lists, options).kept
@@ -205,6 +209,7 @@ def test_scores_fall_with_rank_and_ties_are_ordered(lists: list[RankedList], opt
     assert keys == sorted(keys)
 
 
+@PROPERTY
 @given(ranked_lists(), OPTIONS, UNITS, st.integers(1, 6))
 def test_the_best_k_are_the_beginning_of_the_best_k_and_one(
     lists: list[RankedList], options: RankingOptions, selection: Selection, k: int
@@ -215,6 +220,7 @@ def test_the_best_k_are_the_beginning_of_the_best_k_and_one(
     assert longer[: len(shorter)] == shorter
 
 
+@PROPERTY
 @given(ranked_lists(), OPTIONS)
 def test_no_answer_passes_the_budget_unless_a_single_sentence_does(
     lists: list[RankedList], options: RankingOptions
@@ -224,6 +230,7 @@ def test_no_answer_passes_the_budget_unless_a_single_sentence_does(
     assert sum(item.tokens for item in kept) <= options.budget or [len(item.counts) for item in kept] == [1]
 
 
+@PROPERTY
 @given(ranked_lists(), OPTIONS, UNITS)
 def test_no_two_units_of_a_document_share_more_than_the_share(
     lists: list[RankedList], options: RankingOptions, selection: Selection
@@ -235,6 +242,7 @@ def test_no_two_units_of_a_document_share_more_than_the_share(
             assert shared <= 0.75 * min(one.last - one.first, other.last - other.first)
 
 
+@PROPERTY
 @given(ranked_lists(), OPTIONS)
 def test_selections_know_the_tokens_of_their_sentences(lists: list[RankedList], options: RankingOptions) -> None:
     for item in rank(lists, options).kept:
@@ -242,6 +250,7 @@ def test_selections_know_the_tokens_of_their_sentences(lists: list[RankedList], 
         assert all(count > 0 for count in item.counts)
 
 
+@PROPERTY
 @given(ranked_lists(), OPTIONS)
 def test_ranking_twice_gives_the_same(lists: list[RankedList], options: RankingOptions) -> None:
     assert rank(lists, options).kept == rank(lists, options).kept

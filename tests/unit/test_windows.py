@@ -2,6 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.unit.ranking.lists import PROPERTY
 from umg_search.granularity import FINE, FINEST, PARENT, Granularity
 from umg_search.windows import Window, overlap, parent, tiles, window_at, window_count, windows
 
@@ -35,6 +36,7 @@ def test_a_document_of_fewer_sentences_has_one_window(granularity: Granularity) 
         assert windows(sentences, granularity) == ((0, sentences),)
 
 
+@PROPERTY
 @given(LENGTHS, GRANULARITIES)
 def test_windows_cover_the_document_at_the_stride_and_the_last_alone_ends_with_it(
     sentences: int, granularity: Granularity
@@ -46,6 +48,7 @@ def test_windows_cover_the_document_at_the_stride_and_the_last_alone_ends_with_i
     assert {i for window in found for i in range(*window)} == set(range(sentences))
 
 
+@PROPERTY
 @given(LENGTHS, GRANULARITIES)
 def test_a_last_window_is_longer_than_half(sentences: int, granularity: Granularity) -> None:
     """So that no window lies inside its neighbour."""
@@ -53,6 +56,7 @@ def test_a_last_window_is_longer_than_half(sentences: int, granularity: Granular
     assert last.last - last.first > granularity // 2 or sentences <= granularity // 2
 
 
+@PROPERTY
 @given(LENGTHS, GRANULARITIES)
 def test_counting_and_listing_agree(sentences: int, granularity: Granularity) -> None:
     found = windows(sentences, granularity)
@@ -67,6 +71,7 @@ def test_the_parent_is_the_nearest_by_centre_and_the_earlier_on_a_tie() -> None:
     assert parent(Window(6, 8), 20, PARENT) == (4, 12)
 
 
+@PROPERTY
 @given(LENGTHS, st.sampled_from(list(Granularity)), GRANULARITIES, st.data())
 def test_the_parent_holds_all_of_the_window_and_no_other_that_does_is_nearer(
     sentences: int, granularity: Granularity, longer: Granularity, data: st.DataObject
@@ -81,12 +86,14 @@ def test_the_parent_holds_all_of_the_window_and_no_other_that_does_is_nearer(
     assert found == min(holding, key=lambda w: (abs(w.first + w.last - centre), w.first))
 
 
+@PROPERTY
 @given(LENGTHS)
 def test_a_window_is_its_own_parent_at_its_own_granularity(sentences: int) -> None:
     for granularity in Granularity:
         assert all(parent(w, sentences, granularity) == w for w in windows(sentences, granularity))
 
 
+@PROPERTY
 @given(LENGTHS)
 def test_small_windows_differ_from_their_parent_unless_the_document_is_that_short(sentences: int) -> None:
     for granularity in FINE:
@@ -94,6 +101,7 @@ def test_small_windows_differ_from_their_parent_unless_the_document_is_that_shor
         assert same == ([(0, sentences)] if sentences <= granularity else [])
 
 
+@PROPERTY
 @given(st.tuples(st.integers(0, 40), st.integers(1, 32)), st.tuples(st.integers(0, 40), st.integers(1, 32)))
 def test_overlap_is_the_number_of_common_sentences(one: tuple[int, int], other: tuple[int, int]) -> None:
     a, b = Window(one[0], sum(one)), Window(other[0], sum(other))
@@ -106,6 +114,7 @@ def test_tiles_of_an_odd_window_end_with_its_last_two_sentences() -> None:
     assert tiles(Window(0, 1)) == ((0, 1),)
 
 
+@PROPERTY
 @given(LENGTHS, GRANULARITIES)
 def test_tiles_cover_a_window_exactly_and_are_finest_windows_of_the_same_document(
     sentences: int, granularity: Granularity

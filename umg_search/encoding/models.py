@@ -7,6 +7,7 @@ import importlib
 import importlib.util
 import logging
 import os
+import re
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -43,6 +44,9 @@ _REMEDIES = (
     ("tokenizer", "its tokenizer is missing or broken; add tokenizer.json to its folder"),
 )
 """What the text or type of a loading error holds, and how to say it."""
+
+_MISSING = re.compile(r"^([\w.{}, -]+)\|[^\w|]*(?:\[\d+m)?MISSING", re.MULTILINE)
+"""A line of transformers' report on loading: a weight that the files lack. Colours may stand before the word."""
 
 _LOADING = threading.Lock()
 """Transformers patches torch's initialisers while it loads, so that two loads in two threads break each other."""
@@ -143,11 +147,12 @@ def load(name: str, device: str, kind: str) -> Any:
     try:
         # Not `from sentence_transformers import ...`: the class is an argument.
         library = importlib.import_module("sentence_transformers")
-        with _LOADING, _quiet():
+        with _LOADING, _quiet() as notes:
             place = choose_device(device)
             offline = bool(location.folder) or not hub_answers()
             model = getattr(library, kind)(location.target, device=place, local_files_only=offline)
-            return _for_inference(model)
+        _refuse_random_weights(name, notes)
+        return _for_inference(model)
     except Exception as error:
         if isinstance(error, UmgError) or not is_model_fault(error):
             raise
@@ -200,22 +205,50 @@ def _for_inference(model: Any) -> Any:
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
-    """Hold back progress bars and notes on standard error while a model is read; errors still come as exceptions."""
-    notes: Any = importlib.import_module("transformers.utils.logging")  # its functions have no types
-
-    library = logging.getLogger("sentence_transformers")
-    verbosity, level, bars = notes.get_verbosity(), library.level, notes.is_progress_bar_enabled()
-    notes.set_verbosity_error()
-    library.setLevel(logging.ERROR)
-    notes.disable_progress_bar()  # the hub's as well
+def _quiet() -> Iterator[list[str]]:
+    """Hold back progress bars and notes on standard error while a model is read; yield transformers' notes."""
+    bars: Any = importlib.import_module("transformers.utils.logging")  # its functions have no types
+    notes: list[str] = []
+    loggers = [logging.getLogger(name) for name in ("transformers", "sentence_transformers")]
+    before = [(logger, logger.handlers, logger.level, logger.propagate) for logger in loggers]
+    shown = bars.is_progress_bar_enabled()
+    bars.disable_progress_bar()  # the hub's as well
+    for logger in loggers:
+        logger.handlers, logger.propagate = [_Collector(notes)], False
+        logger.setLevel(logging.WARNING)
     try:
-        yield
+        yield notes
     finally:
-        notes.set_verbosity(verbosity)
-        library.setLevel(level)
-        if bars:
-            notes.enable_progress_bar()
+        for logger, handlers, level, propagate in before:
+            logger.handlers, logger.propagate = handlers, propagate
+            logger.setLevel(level)
+        if shown:
+            bars.enable_progress_bar()
+
+
+class _Collector(logging.Handler):
+    """Keeps messages in a list."""
+
+    def __init__(self, notes: list[str]) -> None:
+        super().__init__()
+        self._notes = notes
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Keep one message."""
+        self._notes.append(record.getMessage())
+
+
+def _refuse_random_weights(name: str, notes: list[str]) -> None:
+    """Refuse a model of which transformers says, in a note only, that it filled in random weights.
+
+    A pooler is the exception: sentence-transformers pools by itself, and many models leave it out.
+    """
+    missing = [found for note in notes for found in _MISSING.findall(note) if not found.startswith("pooler.")]
+    if missing:
+        raise ModelError(
+            f"model {name!r} lacks weights ({missing[0].strip()}{' and others' if len(missing) > 1 else ''}), "
+            "which would be random; download it again or choose another model"
+        )
 
 
 def _reason(location: Location, error: Exception) -> str:

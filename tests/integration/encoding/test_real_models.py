@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from safetensors.torch import load_file, save_file
 from sentence_transformers import SparseEncoder
 from sentence_transformers.base.modules import Router, Transformer
 from sentence_transformers.sparse_encoder.modules import SparseStaticEmbedding, SpladePooling
@@ -60,7 +61,8 @@ def test_the_dense_model_is_described(dense: SentenceTransformerDense) -> None:
 
 def test_dense_rows_are_unit_vectors_in_the_order_of_the_texts(dense: SentenceTransformerDense) -> None:
     rows = dense.encode_passages(TEXTS)
-    assert (rows.shape, rows.dtype) == ((4, 384), np.float32)
+    assert rows.shape == (4, 384)
+    assert rows.dtype == np.float32
     np.testing.assert_allclose(np.linalg.norm(rows, axis=1), 1, atol=1e-6)
     alone = np.stack([dense.encode_query(text) for text in TEXTS])
     np.testing.assert_allclose(rows, alone, atol=1e-5)
@@ -163,7 +165,8 @@ def test_sparse_encodings_equal_the_librarys_own(sparse: SentenceTransformerSpar
 
 def test_sparse_vectors_have_ascending_terms_and_positive_weights(sparse: SentenceTransformerSparse) -> None:
     for vector in sparse.encode_passages(TEXTS):
-        assert (vector.terms.dtype, vector.weights.dtype) == (np.int32, np.float32)
+        assert vector.terms.dtype == np.int32
+        assert vector.weights.dtype == np.float32
         assert (np.diff(vector.terms) > 0).all()
         assert (vector.weights > 0).all()
 
@@ -220,6 +223,12 @@ def copied(name: str, to: Path) -> Path:
     return Path(shutil.copytree(folder, to / "model"))
 
 
+def no_last_layer(folder: Path) -> None:
+    weights = load_file(folder / "model.safetensors")
+    kept = {name: tensor for name, tensor in weights.items() if "layer.5" not in name}
+    save_file(kept, folder / "model.safetensors", metadata={"format": "pt"})
+
+
 def no_tokenizer(folder: Path) -> None:
     for name in ("tokenizer.json", "vocab.txt", "tokenizer_config.json", "special_tokens_map.json"):
         (folder / name).unlink(missing_ok=True)
@@ -228,6 +237,7 @@ def no_tokenizer(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("damage", "reason"),
     [
+        (no_last_layer, "lacks weights"),
         (no_tokenizer, "add tokenizer.json"),
         (lambda f: (f / "model.safetensors").unlink(), "has no weights"),
         (lambda f: (f / "model.safetensors").write_text("version https://git-lfs"), "weights are damaged"),

@@ -60,7 +60,8 @@ def test_sparse_is_the_largest_weight_of_each_term_over_the_tiles(counts: list[i
                     expected[int(term)] = max(expected.get(int(term), 0), float(weight))
             assert dict(zip(row.terms.tolist(), row.weights.tolist(), strict=True)) == expected
             assert row.terms.tolist() == sorted(expected)
-            assert (row.terms.dtype, row.weights.dtype) == (np.int32, np.float32)
+            assert row.terms.dtype == np.int32
+            assert row.weights.dtype == np.float32
 
 
 def test_vectors_that_cancel_out_give_no_vector_rather_than_nan() -> None:

@@ -13,13 +13,13 @@ def letters() -> Tokens:
     """One token a letter, words at white space: cuts inside words can be told from cuts between them."""
     vocabulary = {"[UNK]": 0, **{chr(c): c for c in range(97, 123)}}
     tokenizer = Tokenizer(models.WordLevel(vocabulary, unk_token="[UNK]"))  # noqa: S106 - no password
-    tokenizer.pre_tokenizer = pre_tokenizers.Split("", "isolated")  # type: ignore[assignment]
+    tokenizer.pre_tokenizer = pre_tokenizers.Split("", "isolated")
     return Tokens(tokenizer)
 
 
 def words() -> Tokens:
     tokenizer = Tokenizer(models.WordLevel({"[UNK]": 0, "w": 1}, unk_token="[UNK]"))  # noqa: S106 - no password
-    tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()  # type: ignore[assignment]
+    tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
     tokenizer.enable_truncation(4)
     return Tokens(tokenizer)
 

@@ -4,14 +4,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 from umg_search.granularity import FINE, PARENT, Channel, Expert, Granularity
 from umg_search.model import DocumentHash, DocumentVersion, Evidence, Fused, Hits, RankedList, version_of
 from umg_search.ranking.fusion import fuse
-from umg_search.windows import Window, parent, window_count, windows
+from umg_search.windows import Window, parent, window_at, window_count
 
 G2, G4, G8, G16, G32 = Granularity
+
+PROPERTY = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+"""For properties: no time limits, since the machine may be busy."""
 
 
 @dataclass(frozen=True)
@@ -27,9 +31,10 @@ class Text:
         return version_of(DocumentHash(self.name.encode().ljust(16, b"\0")), self.generation)
 
     def window(self, granularity: Granularity, first: int) -> Window:
-        window = Window(first, min(first + granularity, len(self.counts)))
-        assert window in windows(len(self.counts), granularity)
-        return window
+        number, rest = divmod(first, granularity.stride)
+        assert not rest
+        assert number < window_count(len(self.counts), granularity)
+        return window_at(number, len(self.counts), granularity)
 
     def counted(self, granularity: Granularity, window: Window) -> Window:
         return parent(window, len(self.counts), PARENT) if granularity in FINE else window

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.unit.ranking.lists import SCORES, plain
+from tests.unit.ranking.lists import PROPERTY, SCORES, plain
 from umg_search.ranking.evidence import Normalisation, normalise, normalised_entropy, to_evidence
 
 ZSCORE, MINMAX, MAX = Normalisation
@@ -73,6 +73,7 @@ def test_one_hit_is_certain(method: Normalisation, score: float) -> None:
     assert (found.mass.tolist(), found.entropy, found.confidence) == ([1.0], 0.0, 1.0)
 
 
+@PROPERTY
 @given(st.floats(-1, 1, width=32), st.floats(2**-10, 1, width=32))
 def test_two_hits_always_have_the_same_confidence_with_zscores(low: float, gap: float) -> None:
     """Z-scores of two values are +1 and -1: p = 1 / (1 + e^-2) = 0.88, H = 0.53."""
@@ -92,6 +93,7 @@ def test_minmax_caps_the_confidence_of_a_hundred_hits_at_three_percent() -> None
     assert clearest == pytest.approx(0.027, abs=0.0005)
 
 
+@PROPERTY
 @given(st.lists(SCORES, min_size=1, max_size=40), st.sampled_from(Normalisation), st.floats(0.1, 3))
 def test_mass_is_a_distribution_that_falls_with_rank(scores: list[float], method: Normalisation, tau: float) -> None:
     found = to_evidence(plain(*sorted(scores, reverse=True)), normalisation=method, temperature=tau)
@@ -101,6 +103,7 @@ def test_mass_is_a_distribution_that_falls_with_rank(scores: list[float], method
     assert found.confidence == 1 - found.entropy
 
 
+@PROPERTY
 @given(st.lists(SCORES, min_size=1, max_size=40), st.sampled_from([ZSCORE, MINMAX]), st.floats(0.5, 50))
 def test_scale_and_origin_of_scores_do_not_matter(scores: list[float], method: Normalisation, scale: float) -> None:
     """So cosines, dot products and BM25 can be compared."""
@@ -112,6 +115,7 @@ def test_scale_and_origin_of_scores_do_not_matter(scores: list[float], method: N
     assert moved.mass == pytest.approx(plain_.mass, abs=1e-6)
 
 
+@PROPERTY
 @given(st.lists(SCORES, min_size=2, max_size=12), st.sampled_from(Normalisation), st.randoms(use_true_random=False))
 def test_order_of_hits_does_not_matter(scores: list[float], method: Normalisation, random: object) -> None:
     order = list(range(len(scores)))

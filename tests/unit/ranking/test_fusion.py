@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.unit.ranking.lists import G2, G4, G8, G16, G32, Text, dense, fused, lexical, ranked, ranked_lists
+from tests.unit.ranking.lists import G2, G4, G8, G16, G32, PROPERTY, Text, dense, fused, lexical, ranked, ranked_lists
 from umg_search.granularity import Granularity
 from umg_search.model import Evidence, Fused, RankedList
 from umg_search.ranking.evidence import Normalisation, to_evidence
@@ -123,6 +123,7 @@ def hits_rest(item: RankedList) -> tuple[np.ndarray, np.ndarray]:
     return item.hits.count_length, item.hits.counts
 
 
+@PROPERTY
 @given(ranked_lists())
 def test_the_whole_mass_is_one(lists: list[RankedList]) -> None:
     found = fuse_all(lists)
@@ -130,6 +131,7 @@ def test_the_whole_mass_is_one(lists: list[RankedList]) -> None:
     assert (found.mass >= 0).all()
 
 
+@PROPERTY
 @given(ranked_lists())
 def test_every_window_of_the_lists_is_one_unit_and_units_are_in_order(lists: list[RankedList]) -> None:
     found = fuse_all(lists)
@@ -147,6 +149,7 @@ def test_every_window_of_the_lists_is_one_unit_and_units_are_in_order(lists: lis
     assert there == sorted(given_)
 
 
+@PROPERTY
 @given(ranked_lists(), st.randoms(use_true_random=False))
 def test_order_of_the_lists_does_not_matter(lists: list[RankedList], random: object) -> None:
     shuffled = list(lists)
@@ -159,6 +162,7 @@ def test_order_of_the_lists_does_not_matter(lists: list[RankedList], random: obj
     assert other.mass == pytest.approx(one.mass, abs=1e-12)
 
 
+@PROPERTY
 @given(ranked_lists())
 def test_order_of_equal_hits_does_not_matter(lists: list[RankedList]) -> None:
     """A list is sorted by score; among equal scores engines answer in any order."""

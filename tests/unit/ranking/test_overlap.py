@@ -4,6 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.unit.ranking.lists import PROPERTY
 from umg_search.model import Candidates
 from umg_search.ranking.overlap import deduplicate
 
@@ -63,6 +64,7 @@ RANGES = st.lists(
 )
 
 
+@PROPERTY
 @given(RANGES, st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0]))
 def test_no_two_kept_ones_share_too_much_and_each_skipped_one_had_a_better(
     ranges: list[tuple[int, int, int]], share: float

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.unit.ranking.lists import Text
+from tests.unit.ranking.lists import PROPERTY, Text
 from umg_search.model import Selected
 from umg_search.ranking.truncation import leading, within_budget
 
@@ -52,6 +52,7 @@ def test_leading_of_all_sentences_changes_nothing() -> None:
     assert leading(unit(1, 2), 5) == unit(1, 2)
 
 
+@PROPERTY
 @given(st.lists(st.lists(st.integers(1, 50), min_size=1, max_size=8), max_size=8), st.integers(1, 200))
 def test_the_budget_holds_and_what_is_kept_is_a_prefix(counts: list[list[int]], budget: int) -> None:
     units = [unit(*item, first=10 * number) for number, item in enumerate(counts)]
@@ -66,6 +67,7 @@ def test_the_budget_holds_and_what_is_kept_is_a_prefix(counts: list[list[int]], 
         assert last.cut == (len(last.counts) < len(whole.counts))
 
 
+@PROPERTY
 @given(st.lists(st.lists(st.integers(1, 50), min_size=1, max_size=8), max_size=8), st.integers(1, 200))
 def test_a_larger_budget_never_shows_less(counts: list[list[int]], budget: int) -> None:
     units = [unit(*item) for item in counts]

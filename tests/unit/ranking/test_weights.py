@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.unit.ranking.lists import evidence
+from tests.unit.ranking.lists import PROPERTY, evidence
 from umg_search.model import Evidence
 from umg_search.ranking.weights import entropy_weights
 
@@ -32,6 +32,7 @@ def test_no_list_has_no_weight() -> None:
     assert entropy_weights([]).tolist() == []
 
 
+@PROPERTY
 @given(st.lists(st.just(0.0) | st.floats(0, 1), min_size=1, max_size=15))
 def test_weights_sum_to_one_and_are_not_negative(confidences: list[float]) -> None:
     weights = entropy_weights(with_confidences(confidences))
@@ -39,6 +40,7 @@ def test_weights_sum_to_one_and_are_not_negative(confidences: list[float]) -> No
     assert (weights >= 0).all()
 
 
+@PROPERTY
 @given(st.lists(st.floats(0.001, 1), min_size=2, max_size=15))
 def test_the_more_certain_list_weighs_more(confidences: list[float]) -> None:
     weights = entropy_weights(with_confidences(sorted(confidences)))

@@ -1,0 +1,124 @@
+"""README and docs say what the code does: settings, commands, options, exit codes, JSON, links, examples."""
+
+import ast
+import importlib
+import json
+import re
+import tomllib
+from collections.abc import Iterator
+from dataclasses import fields
+from enum import Enum
+from pathlib import Path
+
+import pytest
+import typer
+
+from ingest.readers import read_paths
+from umg_search.cli.main import ExitCode, app
+from umg_search.cli.output import result_json
+from umg_search.granularity import Granularity
+from umg_search.model import Context, Document, EngineInfo, SearchResult
+from umg_search.settings import PREFIX, Settings
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+CLI = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
+PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+BEGIN, END = "<!-- settings: begin -->\n", "<!-- settings: end -->"
+
+
+def settings_table() -> str:
+    rows = [
+        f"| `{PREFIX}{name.upper()}` | {_default(field.default)} | {field.description} |"
+        for name, field in Settings.model_fields.items()
+    ]
+    return "\n".join(["| name | default | what |", "|---|---|---|", *rows, ""])
+
+
+def _default(value: object) -> str:
+    if isinstance(value, bool):
+        return f"`{str(value).lower()}`"
+    plain = value.value if isinstance(value, Enum) else value
+    return f"`{plain}`" if plain != "" else "empty"
+
+
+def test_readme_lists_every_setting_as_the_code_has_it() -> None:
+    found = README.partition(BEGIN)[2].partition(END)[0]
+    assert found == settings_table(), f"Put this between the two markers in README.md:\n{settings_table()}"
+
+
+def options() -> Iterator[tuple[str, str]]:
+    group = typer.main.get_command(app)
+    for name, command in group.commands.items():  # type: ignore[attr-defined] - a group, since there are six commands
+        for parameter in command.params:
+            if parameter.param_type_name == "option":
+                yield from ((name, option) for option in parameter.opts)
+
+
+@pytest.mark.parametrize(("command", "option"), sorted(options()))
+def test_every_option_is_in_its_commands_section(command: str, option: str) -> None:
+    section = re.search(rf"^## umg {command}\b.*?(?=^## |\Z)", CLI, re.MULTILINE | re.DOTALL)
+    assert section, f"docs/cli.md has no section on umg {command}"
+    assert f"`{option}`" in section[0]
+
+
+def test_no_section_names_an_option_that_is_not_there() -> None:
+    named = {
+        (command, option)
+        for command, section in re.findall(r"^## umg (\w+)(.*?)(?=^## |\Z)", CLI, re.MULTILINE | re.DOTALL)
+        for option in re.findall(r"^\| `(--[\w-]+)`", section, re.MULTILINE)
+    }
+    assert named == set(options())
+
+
+def test_readme_names_every_command() -> None:
+    assert [name for name in typer.main.get_command(app).commands if f"umg {name}" not in README] == []  # type: ignore[attr-defined]
+
+
+def test_every_exit_code_is_documented() -> None:
+    rows = re.findall(r"^\| (\d+) \|", CLI, re.MULTILINE)
+    assert [int(row) for row in rows] == sorted(ExitCode)
+
+
+def test_json_example_has_the_keys_that_search_prints() -> None:
+    example = json.loads(re.findall(r"```json\n(.*?)```", README, re.DOTALL)[0])
+    shown = {field.name: None for field in fields(Context)}
+    context = Context(**{**shown, "granularities": (Granularity.G2,), "channels": {}})
+    timings = {"encode": 1.0, "retrieve": 1.0, "rank": 1.0, "fetch": 1.0, "contexts": 1.0}
+    printed = result_json(SearchResult("", (context,), (), (), EngineInfo("", "", ""), timings), explain=False)
+    assert list(example) == list(printed)
+    assert list(example["contexts"][0]) == list(printed["contexts"][0])
+    assert list(example["engine"]) == list(printed["engine"])
+    assert list(example["timings_ms"]) == list(timings)
+
+
+def test_python_example_imports_what_exists() -> None:
+    for block in re.findall(r"```python\n(.*?)```", README, re.DOTALL):
+        for node in ast.walk(ast.parse(block)):
+            if isinstance(node, ast.ImportFrom):
+                module = importlib.import_module(str(node.module))
+                assert [name.name for name in node.names if not hasattr(module, name.name)] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_somewhere(page: Path) -> None:
+    links = re.findall(r"\]\(([^)#\s]+)", page.read_text(encoding="utf-8"))
+    local = [link for link in links if not link.startswith(("https://", "http://"))]
+    assert [link for link in local if not (page.parent / link).exists()] == []
+
+
+def test_make_targets_named_in_readme_exist() -> None:
+    targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    assert [name for name in re.findall(r"\bmake ([a-z][\w-]*) +#", README) if name not in targets] == []
+
+
+def test_demo_configuration_holds_settings_only() -> None:
+    values = tomllib.loads((ROOT / "examples" / "umg.toml").read_text(encoding="utf-8"))
+    assert set(values) <= set(Settings.model_fields)
+
+
+def test_every_document_of_the_corpus_can_be_read() -> None:
+    found = list(read_paths([ROOT / "examples" / "corpus"]))
+    assert [item for item in found if not isinstance(item, Document)] == []
+    assert len(found) == 11 + 3  # files, and lines of records.jsonl
