@@ -16,7 +16,7 @@ PREFIX = "UMG_"
 CONFIG = "UMG_CONFIG"
 """Environment variable that names the TOML file."""
 
-OTHERS = frozenset({CONFIG, "UMG_DEBUG", "UMG_TEST_ENGINES", "UMG_DEV_CACHE"})
+OTHERS = frozenset({CONFIG, "UMG_TEST_ENGINES", "UMG_DEV_CACHE"})
 """Variables with the prefix that are not settings."""
 
 PRESETS: Mapping[str, tuple[Granularity, ...]] = {

@@ -141,6 +141,7 @@ class _Tally:
 
     def __init__(self) -> None:
         self._outcomes: Counter[Outcome] = Counter()
+        self._seen: set[DocumentKey] = set()
         self._chunks = 0
         self._tokens = 0
         self._skipped = 0
@@ -149,6 +150,10 @@ class _Tally:
         self._outcomes[report.outcome] += 1
         self._chunks += report.chunks
         self._tokens += report.tokens
+        key = DocumentKey(report.collection, report.document_id)
+        if key in self._seen:
+            complain(f"{report.document_id}: several documents of this run have this id, and the last one counts.")
+        self._seen.add(key)
         if report.outcome is Outcome.FAILED:
             complain(f"{report.document_id}: {report.reason}")
         for warning in report.warnings:

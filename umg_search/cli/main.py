@@ -2,18 +2,19 @@
 
 import sys
 from enum import IntEnum
+from importlib.metadata import version
+from typing import Annotated
 
 import typer
-from click.exceptions import Abort, ClickException, Exit
+from typer.exceptions import TyperException
 
 from umg_search.cli import commands
-from umg_search.cli.output import complain
+from umg_search.cli.output import complain, out
 from umg_search.errors import ConfigurationError, DocumentError, EngineError, UmgError
 
 app = typer.Typer(
     name="umg",
-    help="Search long documents at several granularities, on Elasticsearch, OpenSearch or an embedded engine.",
-    no_args_is_help=True,
+    invoke_without_command=True,
     add_completion=False,
     pretty_exceptions_enable=False,
 )
@@ -23,6 +24,19 @@ app.command()(commands.text)
 app.command()(commands.status)
 app.command()(commands.delete)
 app.command()(commands.doctor)
+
+
+@app.callback()
+def options(
+    *,
+    show_version: Annotated[bool, typer.Option("--version", is_eager=True, help="Print the version.")] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show a traceback where something goes wrong.")] = False,
+) -> None:
+    """Search long documents at several granularities, on Elasticsearch, OpenSearch or an embedded engine."""
+    del debug  # taken off the line by `main`, wherever it stands; declared here for --help
+    if show_version:
+        out.print(version("umg-search"))
+        raise typer.Exit
 
 
 class ExitCode(IntEnum):
@@ -49,17 +63,15 @@ def main() -> None:
 def run(arguments: list[str], *, debug: bool = False) -> int:
     """Run a command and return its exit code."""
     try:
-        return app(args=arguments, prog_name="umg", standalone_mode=False) or ExitCode.DONE
-    except ClickException as error:
-        error.show()
+        return app(args=arguments or ["--help"], prog_name="umg", standalone_mode=False) or ExitCode.DONE
+    except TyperException as error:
+        complain(f"{error.format_message().rstrip('.')}: see `umg --help` or `umg COMMAND --help`.")
         return ExitCode.WRONG_USE
-    except Exit as error:
+    except typer.Exit as error:
         return error.exit_code
-    except (Abort, KeyboardInterrupt):
+    except (typer.Abort, KeyboardInterrupt):
         complain("Interrupted: what was reported as stored is stored; run the command again for the rest.")
         return ExitCode.INTERRUPTED
-    except BrokenPipeError:
-        return ExitCode.DONE  # the reader of our output, such as `head`, has seen enough
     except Exception as error:
         if debug:
             raise

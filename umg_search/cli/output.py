@@ -1,6 +1,8 @@
 """What commands print: results on standard output, progress and complaints on standard error."""
 
 import json
+import os
+import sys
 from collections.abc import Mapping
 from dataclasses import asdict, fields
 from typing import Any
@@ -12,15 +14,23 @@ from rich.table import Table
 from umg_search.model import ChannelReport, Context, SearchResult
 from umg_search.store.reader import Status
 
-out = Console(highlight=False, soft_wrap=True)
+
+class _Console(Console):
+    """A console whose reader, such as `head`, may have seen enough."""
+
+    def on_broken_pipe(self) -> None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise SystemExit(0)
+
+
+out = _Console(highlight=False, soft_wrap=True)
 err = Console(stderr=True, highlight=False, soft_wrap=True)
 
 
 def complain(message: str) -> None:
     """Print one sentence to standard error."""
     text = " ".join(message.split())
-    sentence = text[:1].upper() + text[1:]
-    err.print(f"umg: {sentence}" if sentence.endswith((".", "!", "?")) else f"umg: {sentence}.", markup=False)
+    err.print(f"umg: {text}" if text.endswith((".", "!", "?")) else f"umg: {text}.", markup=False)
 
 
 def print_json(value: Mapping[str, Any]) -> None:

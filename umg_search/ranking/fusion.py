@@ -4,6 +4,7 @@ Source: UMG-RAG (Jung & Wang 2026, arXiv 2606.13550): P(u) = sum_c w_c p_c(u), R
 """
 
 from collections.abc import Sequence
+from itertools import chain
 
 import numpy as np
 
@@ -57,7 +58,7 @@ def by_length(fused: Fused, candidates: Candidates, *, alpha: float, floor: int)
 
 def _concatenate(hits: Sequence[Hits]) -> Hits:
     return Hits(
-        tuple(version for part in hits for version in part.versions),
+        tuple(chain.from_iterable(part.versions for part in hits)),
         *(
             np.concatenate([getattr(part, column) for part in hits])
             for column in ("first", "last", "count_first", "count_length", "counts")
@@ -68,7 +69,7 @@ def _concatenate(hits: Sequence[Hits]) -> Hits:
 def _numbered(versions: Sequence[DocumentVersion]) -> tuple[tuple[DocumentVersion, ...], IntArray]:
     distinct = tuple(sorted(set(versions)))
     number = {version: i for i, version in enumerate(distinct)}
-    return distinct, np.fromiter((number[version] for version in versions), dtype=np.int64, count=len(versions))
+    return distinct, np.array([number[version] for version in versions], dtype=np.int64)
 
 
 def _sentence_axis(hits: Hits, document: IntArray, documents: int) -> tuple[IntArray, IntArray, IntArray]:

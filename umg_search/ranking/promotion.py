@@ -24,5 +24,5 @@ def promote(fused: Fused, *, own_mass: bool = True) -> Candidates:
         has_fine = np.bincount(target, fine, len(row)) > 0
         counted = fine | ~has_fine[target]
     with np.errstate(divide="ignore"):  # a mass of exactly 1 gives log 0 = -inf, and A = 1
-        missed = np.bincount(target, np.log1p(-np.minimum(mass, 1.0)) * counted, len(row))
+        missed = np.bincount(target, np.where(counted, np.log1p(-np.minimum(mass, 1.0)), 0.0), len(row))
     return Candidates(fused.document[row], fused.parent_first[row], fused.parent_last[row], -np.expm1(missed))

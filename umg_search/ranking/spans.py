@@ -4,13 +4,14 @@ This project's own method. E(d, i) = sum over units u of d that contain sentence
 """
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
-from umg_search.model import FloatArray, Fused, IntArray, Selected
+from umg_search.model import FloatArray, Fused, IntArray, Selected, ranges
 
 HEAD = 256
-"""Sentences of the most evidence that are sorted first."""
+"""Sentences of the most evidence that are looked at first."""
 
 ROUNDING = 1e-12
 """What is left of a running sum after everything was taken away; real evidence is far above."""
@@ -26,43 +27,54 @@ def spans(fused: Fused, *, budget: int, min_sentences: int = 1) -> list[Selected
     evidence = sentence_evidence(fused)
     chosen, left = _best(evidence, fused.tokens, budget)
     if not chosen:
-        chosen = [int(evidence.argmax())]
+        chosen = [int(evidence.edges[evidence.value.argmax()])]
     for _ in range(1, min_sentences):
         left = _widen(chosen, fused, evidence, left, min_sentences)
     runs = [_selected(fused, evidence, run) for run in _runs(sorted(chosen), _document_starts(fused))]
     return sorted(runs, key=lambda run: (-run.score, run.version, run.first))
 
 
-def sentence_evidence(fused: Fused) -> FloatArray:
-    """Return E for every sentence of the flat axis; its sum is the whole mass.
+class SentenceEvidence(NamedTuple):
+    """E as a step function on the flat axis: value[i] holds for places edges[i] to edges[i + 1] (excluded)."""
 
-    Each unit adds its density where it starts and takes it away where it ends; the running sum is E, equal to the last
-    bit for sentences that the same units hold.
+    edges: IntArray
+    value: FloatArray
+
+    def at(self, places: IntArray) -> FloatArray:
+        """Return E at places of the flat axis."""
+        step = np.searchsorted(self.edges, places, side="right") - 1
+        inside = (step >= 0) & (step < len(self.value))
+        return np.where(inside, self.value[np.clip(step, 0, len(self.value) - 1)], 0.0)
+
+
+def sentence_evidence(fused: Fused) -> SentenceEvidence:
+    """Return E(d, i) of every sentence; its sum is the whole mass.
+
+    E changes only where a unit begins or ends: each adds its density there and takes it away again, so that sentences
+    held by the same units have the same E to the last bit.
     """
     density = fused.mass.sum(axis=0) / (fused.last - fused.first)
-    size = len(fused.tokens) + 1
-    starts = np.bincount(fused.position(fused.document, fused.first), density, size)
-    ends = np.bincount(fused.position(fused.document, fused.last), density, size)
-    evidence = np.cumsum(starts - ends)[:-1]
-    evidence[evidence < ROUNDING] = 0.0
-    return evidence
+    starts = fused.position(fused.document, fused.first)
+    ends = fused.position(fused.document, fused.last)
+    edges, edge = np.unique(np.concatenate((starts, ends)), return_inverse=True)
+    begun = np.bincount(edge[: len(starts)], density, len(edges))
+    ended = np.bincount(edge[len(starts) :], density, len(edges))
+    value = np.cumsum(begun - ended)[:-1]
+    value[value < ROUNDING] = 0.0
+    return SentenceEvidence(edges, value)
 
 
-def _best(evidence: FloatArray, tokens: IntArray, budget: int) -> tuple[list[int], int]:
-    # Thousands of sentences carry some evidence and a few dozen fit. So only the head is sorted; of the rest, what
-    # still fits after the head.
-    positive = np.flatnonzero(evidence)
-    head, rest = positive, positive[:0]
-    if len(positive) > HEAD:
-        least = np.partition(evidence[positive], -HEAD)[-HEAD]
-        head, rest = positive[evidence[positive] >= least], positive[evidence[positive] < least]
-    chosen, left = _fill(_descending(head, evidence), tokens, budget)
-    more, left = _fill(_descending(rest[tokens[rest] <= left], evidence), tokens, left)
+def _best(evidence: SentenceEvidence, tokens: IntArray, budget: int) -> tuple[list[int], int]:
+    """Return the places of the sentences that fit, and the tokens left."""
+    # Thousands of sentences carry some evidence and a few dozen fit. So only the head is laid out one by one; of the
+    # rest, what still fits after the head.
+    steps = np.argsort(-evidence.value, kind="stable")[: int(np.count_nonzero(evidence.value))]
+    starts, lengths = evidence.edges[steps], np.diff(evidence.edges)[steps]
+    head = int(np.searchsorted(np.cumsum(lengths), HEAD)) + 1
+    chosen, left = _fill(ranges(starts[:head], lengths[:head]), tokens, budget)
+    rest = ranges(starts[head:], lengths[head:])
+    more, left = _fill(rest[tokens[rest] <= left], tokens, left)
     return chosen + more, left
-
-
-def _descending(places: IntArray, evidence: FloatArray) -> IntArray:
-    return places[np.argsort(-evidence[places], kind="stable")]
 
 
 def _fill(order: IntArray, tokens: IntArray, budget: int) -> tuple[list[int], int]:
@@ -78,15 +90,18 @@ def _fill(order: IntArray, tokens: IntArray, budget: int) -> tuple[list[int], in
     return chosen, left
 
 
-def _widen(chosen: list[int], fused: Fused, evidence: FloatArray, left: int, min_sentences: int) -> int:
+def _widen(chosen: list[int], fused: Fused, evidence: SentenceEvidence, left: int, min_sentences: int) -> int:
     starts = _document_starts(fused)
     for run in _runs(sorted(chosen), starts):
         if len(run) >= min_sentences:
             continue
         taken = set(chosen)
-        beside = [i for i in _neighbours(run, starts, len(evidence)) if i not in taken and 0 < fused.tokens[i] <= left]
+        beside = [
+            i for i in _neighbours(run, starts, len(fused.tokens)) if i not in taken and 0 < fused.tokens[i] <= left
+        ]
         if beside:
-            best = max(beside, key=lambda i: (evidence[i], -i))
+            values = evidence.at(np.asarray(beside))
+            best = beside[int(values.argmax())]
             chosen.append(best)
             left -= int(fused.tokens[best])
     return left
@@ -114,8 +129,8 @@ def _document_starts(fused: Fused) -> frozenset[int]:
     return frozenset(fused.offset.tolist())
 
 
-def _selected(fused: Fused, evidence: FloatArray, run: Sequence[int]) -> Selected:
+def _selected(fused: Fused, evidence: SentenceEvidence, run: Sequence[int]) -> Selected:
     document = int(np.searchsorted(fused.offset, run[0], side="right")) - 1
     first = run[0] - int(fused.offset[document]) + int(fused.low[document])
-    score = float(evidence[run[0] : run[-1] + 1].sum())
+    score = float(evidence.at(np.arange(run[0], run[-1] + 1)).sum())
     return fused.selected(document, first, first + len(run), score)

@@ -79,7 +79,7 @@ def failure(answer: Answer, where: str) -> EngineError:
     reason = reason_of(error)
     if answer.status in _UNAUTHORISED:
         return EngineError(
-            f"{where} refuses these credentials (HTTP {answer.status}): check user, password or API key."
+            f"{where} refuses these credentials (HTTP {answer.status}): check user and password in UMG_ENGINE."
         )
     if answer.status in _BUSY:
         return EngineBusy(f"{where} is overloaded or not ready (HTTP {answer.status}, {reason}): try again later.")

@@ -7,8 +7,8 @@ and the ledger names what is left over.
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
-from enum import StrEnum
+from dataclasses import dataclass, fields, is_dataclass, replace
+from enum import Enum, StrEnum
 
 from umg_search.errors import DocumentNotFound, IndexMismatch, WriteConflict
 from umg_search.model import (
@@ -249,15 +249,25 @@ class Writer:
 def check_same(stored: SetSpec, wanted: SetSpec) -> None:
     """Raise IndexMismatch, naming both values of every field in which two specifications differ."""
     differences = [
-        f"{field.name}: the index has {getattr(stored, field.name)!r}, the settings say {getattr(wanted, field.name)!r}"
+        f"{field.name}: the index has {_shown(getattr(stored, field.name))}, "
+        f"the settings say {_shown(getattr(wanted, field.name))}"
         for field in fields(SetSpec)
         if getattr(stored, field.name) != getattr(wanted, field.name)
     ]
     if differences:
         raise IndexMismatch(
             f"The settings differ from the index set ({'; '.join(differences)}): "
-            "change the settings back, or use another UMG_PREFIX or UMG_ENGINE for a new set."
+            "change the settings back, or ingest into a new set, under another UMG_PREFIX on a server "
+            "or in another folder of the embedded engine."
         )
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, tuple):
+        return ", ".join(_shown(part) for part in value)
+    if is_dataclass(value):
+        return ", ".join(f"{field.name} {_shown(getattr(value, field.name)) or 'none'}" for field in fields(value))
+    return "none" if value is None else str(value.value if isinstance(value, Enum) else value)
 
 
 def failure(document: Document, reason: str) -> IngestReport:
