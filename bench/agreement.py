@@ -1,6 +1,6 @@
 """Print how well engines agree on real questions, and the recall of each selection.
 
-`python bench/agreement.py ../shared/data/chunking_eval_docs ENGINE...` with engines as in UMG_ENGINE; without any, the
+`python -m bench.agreement ../shared/data/chunking_eval_docs ENGINE...` with engines as in UMG_ENGINE; without any, the
 embedded engine alone.
 """
 

@@ -1,4 +1,4 @@
-"""Print the time of fusion and selection over ten lists of 100 hits: `python bench/ranking.py`.
+"""Print the time of fusion and selection over ten lists of 100 hits: `python -m bench.ranking`.
 
 The lists are drawn as real ones look: a few documents that several channels agree on, many others once.
 """

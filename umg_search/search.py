@@ -40,6 +40,12 @@ from umg_search.ranking.weights import entropy_weights
 from umg_search.store.contexts import Passage, passage, shortened
 from umg_search.store.reader import Reader, effective, judge
 
+MOST_DEPTH = 5_000
+"""Hits of a channel that can be asked for: servers look at twice as many, and at 10,000 at most."""
+
+MOST_TOKENS = 10_000_000
+"""Largest budget that is no mistake."""
+
 TOP_HITS = 5
 """Hits of each channel in an explanation."""
 
@@ -74,12 +80,21 @@ class RankingOptions:
     min_sentences: int = 1
 
     def __post_init__(self) -> None:
-        limits = {"budget": (self.budget, 1), "depth": (self.depth, 1), "top_k": (self.top_k or 0, 0)}
+        limits = {
+            "budget": (self.budget, 1, MOST_TOKENS),
+            "top_k": (self.top_k or 0, 0, MOST_DEPTH),
+            "depth": (self.depth, 1, MOST_DEPTH),
+            "alpha": (self.alpha, 0, 10),
+            "floor": (self.floor, 0, MOST_TOKENS),
+            "overlap": (self.overlap, 0, 1),
+            "min_sentences": (self.min_sentences, 1, 1_000),
+            "temperature": (self.temperature, 1e-3, 1e3),
+        }
         wrong = [
-            f"{name} is {value}, needed is {least} or more" for name, (value, least) in limits.items() if value < least
+            f"{name} is {value}, it lies between {least} and {most}"
+            for name, (value, least, most) in limits.items()
+            if not least <= value <= most
         ]
-        if self.temperature <= 0:
-            wrong.append(f"temperature is {self.temperature}, more than 0 is needed")
         if wrong:
             raise QueryError(f"Wrong ranking options: {'; '.join(wrong)}.")
 
@@ -216,10 +231,10 @@ class SearchService:
     def _settle(self, asked: _Asked, retrieval: Retrieval, barred: frozenset[DocumentVersion]) -> _Round:
         """Rank and read, and rank again without what the ledger refuses, until it refuses nothing."""
         while True:
-            lists = _admissible(retrieval.lists, barred)
+            lists, contested = _admissible(retrieval.lists, barred)
             ranking = rank(lists, asked.query.options)
             asked.clock.lap("rank")
-            shown = {item.version for item in ranking.kept}
+            shown = {item.version for item in ranking.kept} | contested
             if asked.query.explain:
                 shown |= {version for item in ranking.evidence for version in item.ranked.hits.versions[:TOP_HITS]}
             fetched = self._reader.fetch(asked.index, ranking.kept, map(document_of, shown))
@@ -255,11 +270,18 @@ class SearchService:
         )
 
 
-def _admissible(lists: Iterable[RankedList], barred: frozenset[DocumentVersion]) -> list[RankedList]:
-    """Return lists without barred versions, and of two generations of a document only the higher."""
+def _admissible(
+    lists: Iterable[RankedList], barred: frozenset[DocumentVersion]
+) -> tuple[list[RankedList], set[DocumentVersion]]:
+    """Return lists without barred versions, of two generations of a document only the higher, and those that won.
+
+    The ledger must speak on the latter even where they are not shown: one that was never finished must not hide what
+    is live.
+    """
     versions = sorted({version for ranked in lists for version in ranked.hits.versions} - barred)
-    older = {a for a, b in pairwise(versions) if document_of(a) == document_of(b)}
-    return [ranked.without(barred | older) for ranked in lists]
+    pairs = [(a, b) for a, b in pairwise(versions) if document_of(a) == document_of(b)]
+    older = {a for a, _ in pairs}
+    return [ranked.without(barred | older) for ranked in lists], {b for _, b in pairs} - older
 
 
 def _context(asked: _Asked, found: _Round, item: Selected, text: Passage) -> Context:

@@ -1,6 +1,7 @@
 """Settings: one frozen value, from UMG_* environment variables and an optional TOML file, read once and passed in."""
 
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -160,7 +161,11 @@ def _described(location: tuple[int | str, ...], message: str, value: object) -> 
     text = message.removeprefix("Value error, ")
     if "Extra inputs" in message:
         return f"{name}: no such setting"
-    return f"{name}: {text}" if isinstance(value, dict) else f"{name}: {text} (it is {value!r})"
+    return f"{name}: {text}" if isinstance(value, dict) else f"{name}: {text} (it is {_without_password(value)!r})"
+
+
+def _without_password(value: object) -> object:
+    return re.sub(r"(?<=//)[^/]*@", "***@", value) if isinstance(value, str) else value
 
 
 def _refusal(wrong: list[str]) -> SettingsError:

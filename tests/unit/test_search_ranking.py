@@ -14,7 +14,7 @@ from umg_search.errors import QueryError
 from umg_search.granularity import Granularity
 from umg_search.model import RankedList, Selected
 from umg_search.ranking.evidence import Normalisation
-from umg_search.search import RankingOptions, Selection, rank, select
+from umg_search.search import RankingOptions, Selection, _relevance, rank, select
 
 UNITS = st.sampled_from([Selection.CHUNKS, Selection.PARENTS])
 OPTIONS = st.builds(
@@ -152,6 +152,20 @@ def test_a_duplicate_does_not_take_the_place_of_another_unit() -> None:
     assert places(select(found, replace(options, overlap=1.0))) == [(text.version, 0, 8), (text.version, 2, 6)]
 
 
+def test_relevance_counts_the_finest_windows_that_overlap_and_no_neighbours() -> None:
+    lists = [ranked(dense(G2), (A, 4, 0.9), (A, 2, 0.5), (A, 0, 0.3)), ranked(dense(G4), (B, 0, 0.99))]
+    found = rank(lists, RankingOptions())
+
+    def relevance(text: Text, first: int, last: int) -> float | None:
+        return _relevance(found, Selected(text.version, first, last, 1.0, text.counts[first:last]))
+
+    assert relevance(A, 2, 4) == 0.5
+    assert relevance(A, 3, 5) == 0.9
+    assert relevance(A, 0, 8) == 0.9
+    assert relevance(A, 6, 8) is None
+    assert relevance(B, 0, 2) is None
+
+
 def test_the_paper_preset_is_its_literal_reading() -> None:
     options = RankingOptions.paper()
     assert options == RankingOptions(
@@ -168,7 +182,7 @@ def test_the_paper_preset_is_its_literal_reading() -> None:
 
 
 def test_all_wrong_options_are_named_together() -> None:
-    with pytest.raises(QueryError, match=r"budget is 0.*depth is -1.*top_k is -2.*temperature is 0"):
+    with pytest.raises(QueryError, match=r"budget is 0.*top_k is -2.*depth is -1.*temperature is 0"):
         RankingOptions(budget=0, depth=-1, top_k=-2, temperature=0)
 
 

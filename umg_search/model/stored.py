@@ -46,7 +46,7 @@ class Generation(NamedTuple):
 class Retired(NamedTuple):
     """A generation whose entries are to be deleted: never finished, replaced, or of a deleted document.
 
-    `since` is the time (seconds since the epoch) at which it was replaced; 0 for one that was never live.
+    `since` is the time (seconds since the epoch) at which it was replaced, or begun if it was never live.
     """
 
     number: int

@@ -27,7 +27,7 @@ def spans(fused: Fused, *, budget: int, min_sentences: int = 1) -> list[Selected
     evidence = sentence_evidence(fused)
     chosen, left = _best(evidence, fused.tokens, budget)
     if not chosen:
-        chosen = [int(evidence.edges[evidence.value.argmax()])]
+        chosen, left = [int(evidence.edges[evidence.value.argmax()])], 0
     for _ in range(1, min_sentences):
         left = _widen(chosen, fused, evidence, left, min_sentences)
     runs = [_selected(fused, evidence, run) for run in _runs(sorted(chosen), _document_starts(fused))]
@@ -92,13 +92,11 @@ def _fill(order: IntArray, tokens: IntArray, budget: int) -> tuple[list[int], in
 
 def _widen(chosen: list[int], fused: Fused, evidence: SentenceEvidence, left: int, min_sentences: int) -> int:
     starts = _document_starts(fused)
-    for run in _runs(sorted(chosen), starts):
-        if len(run) >= min_sentences:
+    for short in [run for run in _runs(sorted(chosen), starts) if len(run) < min_sentences]:
+        run = next(run for run in _runs(sorted(chosen), starts) if short[0] in run)
+        if len(run) > len(short):  # a neighbour's widening joined it to that one
             continue
-        taken = set(chosen)
-        beside = [
-            i for i in _neighbours(run, starts, len(fused.tokens)) if i not in taken and 0 < fused.tokens[i] <= left
-        ]
+        beside = [i for i in _neighbours(run, starts, len(fused.tokens)) if 0 < fused.tokens[i] <= left]
         if beside:
             values = evidence.at(np.asarray(beside))
             best = beside[int(values.argmax())]

@@ -29,7 +29,7 @@ _SHAPE: Mapping[str, Any] = {
     "docvalue_fields": ["unit"],
     "track_total_hits": False,
 }
-_WORD = regex.compile(r"\p{Word}+")
+_WORD = regex.compile(r"[\p{Han}\p{Hiragana}]|[\p{Word}--[\p{Han}\p{Hiragana}]]+", regex.VERSION1)
 
 
 class Request(NamedTuple):
@@ -94,10 +94,11 @@ def heaviest(terms: SparseVector, most: int = MOST_TERMS) -> tuple[SparseVector,
 
 def bounded_words(text: str, most: int = MOST_WORDS) -> tuple[str, int]:
     """Return a question whose distinct words are few enough for a server, and how many were left out."""
-    words = list(dict.fromkeys(_WORD.findall(text)))
-    if len(words) <= most:
+    every = _WORD.findall(text)
+    if len(every) <= most:
         return text, 0
-    return " ".join(words[:most]), len(words) - most
+    words = list(dict.fromkeys(every))
+    return " ".join(words[:most]), max(0, len(words) - most)
 
 
 def read_list(channel: Channel, answer: Mapping[str, Any]) -> RankedList:

@@ -142,7 +142,9 @@ class ServerEngine:
     def entries(self, *, retired_before: float | None = None) -> Iterator[LedgerEntry]:
         """Go through the ledger page by page, in the order of ids."""
         self._server.call("POST", f"/{self._names.documents}/_refresh")
-        query = {"range": {"retired_since": {"lt": retired_before}}} if retired_before else {"match_all": {}}
+        query = (
+            {"range": {"retired_since": {"lt": retired_before}}} if retired_before is not None else {"match_all": {}}
+        )
         body = {"query": query, "size": PAGE, "sort": [{"document": "asc"}], "seq_no_primary_term": True}
         while True:
             hits = self._server.call("POST", f"/{self._names.documents}/_search", body).body["hits"]["hits"]

@@ -156,7 +156,6 @@ def test_a_note_about_words_needs_an_expert_that_reads_words() -> None:
     assert bodies.multi_search(OPENSEARCH, places, question, depth=5, scope=Scope()).notes == ()
 
 
-@pytest.mark.xfail(reason="repeated words and Han characters are not counted; OpenSearch refuses 1,024 clauses")
 @pytest.mark.parametrize("text", ["harbour " * 2_000, "".join(chr(0x4E00 + i) for i in range(2_000))])
 def test_a_server_gets_at_most_so_many_words_however_they_are_written(text: str) -> None:
     """A match query has a clause for each word, also for repeated ones; Han characters are words of their own."""
