@@ -29,6 +29,7 @@ from umg_search.model.identity import (
 )
 from umg_search.model.lists import (
     Candidates,
+    Counts,
     Evidence,
     FloatArray,
     Fused,
@@ -64,6 +65,7 @@ __all__ = [
     "Candidates",
     "ChannelReport",
     "Context",
+    "Counts",
     "DenseModel",
     "Document",
     "DocumentHash",

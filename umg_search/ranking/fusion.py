@@ -3,12 +3,24 @@
 Source: UMG-RAG (Jung & Wang 2026, arXiv 2606.13550): P(u) = sum_c w_c p_c(u), R(u) = P(u) / l(u)^alpha.
 """
 
+from collections import defaultdict
 from collections.abc import Sequence
-from itertools import chain
+from itertools import chain, count
 
 import numpy as np
 
-from umg_search.model import Candidates, DocumentVersion, Evidence, FloatArray, Fused, Hits, IntArray, ranges, unit_keys
+from umg_search.model import (
+    Candidates,
+    Counts,
+    DocumentVersion,
+    Evidence,
+    FloatArray,
+    Fused,
+    Hits,
+    IntArray,
+    ranges,
+    unit_keys,
+)
 
 
 def fuse(evidence: Sequence[Evidence], weights: Sequence[float]) -> Fused:
@@ -67,19 +79,23 @@ def _concatenate(hits: Sequence[Hits]) -> Hits:
 
 
 def _numbered(versions: Sequence[DocumentVersion]) -> tuple[tuple[DocumentVersion, ...], IntArray]:
-    distinct = tuple(sorted(set(versions)))
-    number = {version: i for i, version in enumerate(distinct)}
-    return distinct, np.array([number[version] for version in versions], dtype=np.int64)
+    """Return the distinct versions, sorted, and for each row the number of its own."""
+    met: defaultdict[DocumentVersion, int] = defaultdict(count().__next__)
+    row = np.array([met[version] for version in versions], dtype=np.int64)
+    distinct = sorted(met)
+    rank = np.empty(len(distinct), dtype=np.int64)
+    rank[[met[version] for version in distinct]] = np.arange(len(distinct))
+    return tuple(distinct), rank[row]
 
 
-def _sentence_axis(hits: Hits, document: IntArray, documents: int) -> tuple[IntArray, IntArray, IntArray]:
+def _sentence_axis(hits: Hits, document: IntArray, documents: int) -> tuple[IntArray, IntArray, Counts]:
     low = np.full(documents, np.iinfo(np.int64).max)
     high = np.zeros(documents, dtype=np.int64)
     np.minimum.at(low, document, hits.count_first)
     np.maximum.at(high, document, hits.count_first + hits.count_length)
     ends = np.cumsum(high - low)
     offset = ends - (high - low)
-    tokens = np.zeros(int(ends[-1]) if documents else 0, dtype=np.int64)
+    tokens = np.zeros(int(ends[-1]) if documents else 0, dtype=np.int32)
     starts = offset[document] + hits.count_first - low[document]
     tokens[ranges(starts, hits.count_length)] = hits.counts
     return low, offset, tokens

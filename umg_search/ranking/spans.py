@@ -3,15 +3,15 @@
 This project's own method. E(d, i) = sum over units u of d that contain sentence i of P(u) / (sentences of u).
 """
 
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
-from umg_search.model import FloatArray, Fused, IntArray, Selected, ranges
+from umg_search.model import Counts, FloatArray, Fused, IntArray, Selected
 
 HEAD = 256
-"""Sentences of the most evidence that are looked at first."""
+"""Sentences of the most evidence that are sorted first."""
 
 ROUNDING = 1e-12
 """What is left of a running sum after everything was taken away; real evidence is far above."""
@@ -27,57 +27,50 @@ def spans(fused: Fused, *, budget: int, min_sentences: int = 1) -> list[Selected
     evidence = sentence_evidence(fused)
     chosen, left = _best(evidence, fused.tokens, budget)
     if not chosen:
-        chosen, left = [int(evidence.edges[evidence.value.argmax()])], 0
+        chosen, left = [int(evidence.argmax())], 0
     for _ in range(1, min_sentences):
         left = _widen(chosen, fused, evidence, left, min_sentences)
-    runs = [_selected(fused, evidence, run) for run in _runs(sorted(chosen), _document_starts(fused))]
+    chosen.sort()
+    value = dict(zip(chosen, evidence[chosen].tolist(), strict=True))
+    offsets = fused.offset.tolist()
+    runs = [_selected(fused, offsets, run, sum(value[i] for i in run)) for run in _runs(chosen, frozenset(offsets))]
     return sorted(runs, key=lambda run: (-run.score, run.version, run.first))
 
 
-class SentenceEvidence(NamedTuple):
-    """E as a step function on the flat axis: value[i] holds for places edges[i] to edges[i + 1] (excluded)."""
+def sentence_evidence(fused: Fused) -> FloatArray:
+    """Return E(d, i) for every place of the flat axis; its sum is the whole mass.
 
-    edges: IntArray
-    value: FloatArray
-
-    def at(self, places: IntArray) -> FloatArray:
-        """Return E at places of the flat axis."""
-        step = np.searchsorted(self.edges, places, side="right") - 1
-        inside = (step >= 0) & (step < len(self.value))
-        return np.where(inside, self.value[np.clip(step, 0, len(self.value) - 1)], 0.0)
-
-
-def sentence_evidence(fused: Fused) -> SentenceEvidence:
-    """Return E(d, i) of every sentence; its sum is the whole mass.
-
-    E changes only where a unit begins or ends: each adds its density there and takes it away again, so that sentences
-    held by the same units have the same E to the last bit.
+    Each unit adds its density where it starts and takes it away where it ends; the running sum is E, equal to the last
+    bit for sentences that the same units hold.
     """
     density = fused.mass.sum(axis=0) / (fused.last - fused.first)
-    starts = fused.position(fused.document, fused.first)
-    ends = fused.position(fused.document, fused.last)
-    edges, edge = np.unique(np.concatenate((starts, ends)), return_inverse=True)
-    begun = np.bincount(edge[: len(starts)], density, len(edges))
-    ended = np.bincount(edge[len(starts) :], density, len(edges))
-    value = np.cumsum(begun - ended)[:-1]
-    value[value < ROUNDING] = 0.0
-    return SentenceEvidence(edges, value)
+    size = len(fused.tokens) + 1
+    change = np.bincount(fused.position(fused.document, fused.first), density, size)
+    change -= np.bincount(fused.position(fused.document, fused.last), density, size)
+    evidence = change[:-1].cumsum()
+    evidence[evidence < ROUNDING] = 0.0
+    return evidence
 
 
-def _best(evidence: SentenceEvidence, tokens: IntArray, budget: int) -> tuple[list[int], int]:
+def _best(evidence: FloatArray, tokens: Counts, budget: int) -> tuple[list[int], int]:
     """Return the places of the sentences that fit, and the tokens left."""
-    # Thousands of sentences carry some evidence and a few dozen fit. So only the head is laid out one by one; of the
-    # rest, what still fits after the head.
-    steps = np.argsort(-evidence.value, kind="stable")[: int(np.count_nonzero(evidence.value))]
-    starts, lengths = evidence.edges[steps], np.diff(evidence.edges)[steps]
-    head = int(np.searchsorted(np.cumsum(lengths), HEAD)) + 1
-    chosen, left = _fill(ranges(starts[:head], lengths[:head]), tokens, budget)
-    rest = ranges(starts[head:], lengths[head:])
-    more, left = _fill(rest[tokens[rest] <= left], tokens, left)
+    # Thousands of sentences carry some evidence and a few dozen fit. So only the head is sorted; of the rest, what
+    # still fits after the head.
+    places = evidence.nonzero()[0]
+    value = evidence[places]
+    head = value >= (np.partition(value, -HEAD)[-HEAD] if len(value) > HEAD else 0.0)
+    chosen, left = _fill(_descending(places[head], value[head]), tokens, budget)
+    rest = ~head
+    rest &= tokens[places] <= left
+    more, left = _fill(_descending(places[rest], value[rest]), tokens, left)
     return chosen + more, left
 
 
-def _fill(order: IntArray, tokens: IntArray, budget: int) -> tuple[list[int], int]:
+def _descending(places: IntArray, value: FloatArray) -> IntArray:
+    return places[(-value).argsort(kind="stable")]
+
+
+def _fill(order: IntArray, tokens: Counts, budget: int) -> tuple[list[int], int]:
     needed = tokens[order]
     whole = int(np.searchsorted(np.cumsum(needed), budget, side="right"))
     chosen = order[:whole].tolist()
@@ -90,16 +83,15 @@ def _fill(order: IntArray, tokens: IntArray, budget: int) -> tuple[list[int], in
     return chosen, left
 
 
-def _widen(chosen: list[int], fused: Fused, evidence: SentenceEvidence, left: int, min_sentences: int) -> int:
-    starts = _document_starts(fused)
+def _widen(chosen: list[int], fused: Fused, evidence: FloatArray, left: int, min_sentences: int) -> int:
+    starts = frozenset(fused.offset.tolist())
     for short in [run for run in _runs(sorted(chosen), starts) if len(run) < min_sentences]:
         run = next(run for run in _runs(sorted(chosen), starts) if short[0] in run)
         if len(run) > len(short):  # a neighbour's widening joined it to that one
             continue
         beside = [i for i in _neighbours(run, starts, len(fused.tokens)) if 0 < fused.tokens[i] <= left]
         if beside:
-            values = evidence.at(np.asarray(beside))
-            best = beside[int(values.argmax())]
+            best = max(beside, key=lambda place: (evidence[place], -place))
             chosen.append(best)
             left -= int(fused.tokens[best])
     return left
@@ -123,12 +115,7 @@ def _runs(places: Sequence[int], starts: frozenset[int]) -> Iterator[list[int]]:
         yield run
 
 
-def _document_starts(fused: Fused) -> frozenset[int]:
-    return frozenset(fused.offset.tolist())
-
-
-def _selected(fused: Fused, evidence: SentenceEvidence, run: Sequence[int]) -> Selected:
-    document = int(np.searchsorted(fused.offset, run[0], side="right")) - 1
-    first = run[0] - int(fused.offset[document]) + int(fused.low[document])
-    score = float(evidence.at(np.arange(run[0], run[-1] + 1)).sum())
+def _selected(fused: Fused, offsets: Sequence[int], run: Sequence[int], score: float) -> Selected:
+    document = bisect_right(offsets, run[0]) - 1
+    first = run[0] - offsets[document] + int(fused.low[document])
     return fused.selected(document, first, first + len(run), score)

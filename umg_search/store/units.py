@@ -42,5 +42,5 @@ def unpack(values: Sequence[str | bytes]) -> Hits:
         last=first + columns["sentences"],
         count_first=first - columns["lead"],
         count_length=lengths,
-        counts=np.frombuffer(b"".join(value[_HEAD.size :] for value in raw), dtype=">u2").astype(np.int64),
+        counts=np.frombuffer(b"".join(value[_HEAD.size :] for value in raw), dtype=">u2").astype(np.int32),
     )

@@ -21,7 +21,7 @@ def ranges(found: Sequence[Selected]) -> list[tuple[int, int]]:
 
 def flat(found: Fused) -> FloatArray:
     """Return the evidence of every place of the flat axis."""
-    return sentence_evidence(found).at(np.arange(len(found.tokens)))
+    return sentence_evidence(found)
 
 
 def evidence_of(found: Fused, text: Text, sentence: int) -> float:
