@@ -93,6 +93,8 @@ def main() -> None:
         "select parents": timed(parents),
         "select spans": timed(lambda: spans(fused, budget=BUDGET)),
     }
+    # Shared machines change their speed under one's feet: a plain loop tells how fast this one is just now.
+    print(f"10,000 turns of a plain loop: {timed(lambda: sum(range(10_000))):.3f} ms")
     print(f"{len(lists)} lists of {DEPTH} hits, {len(ranked.score)} units, {len(fused.versions)} documents")
     for stage, milliseconds in stages.items():
         print(f"{stage:20s} {milliseconds:7.3f} ms")

@@ -258,12 +258,13 @@ class SearchService:
             if text is not None
         )
         missing = len(found.texts) - len(contexts)
+        lost = [f"Texts that were deleted meanwhile are left out: {missing}."] if missing else []
         asked.clock.lap("contexts")
         return SearchResult(
             question=asked.query.text,
             contexts=contexts,
             degraded=tuple(str(channel) for channel in sorted(retrieval.failed)),
-            warnings=(*retrieval.notes, *([f"{missing} contexts were deleted meanwhile."] if missing else [])),
+            warnings=(*retrieval.notes, *lost),
             engine=self._reader.info(),
             timings_ms=asked.clock.milliseconds,
             channels=_channel_reports(found) if asked.query.explain else (),

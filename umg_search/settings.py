@@ -4,9 +4,9 @@ import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
-from pydantic import Field, ValidationError, field_validator, model_validator
+from pydantic import Field, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
 
 from umg_search.errors import SettingsError
@@ -54,7 +54,9 @@ class Settings(BaseSettings):
     )
     dense_query_prompt: str = Field("", description="put before a question; empty: the model's own prompt")
     dense_passage_prompt: str = Field("", description="put before a passage; empty: the model's own prompt")
-    sparse_model: str = Field("", description="sentence-transformers SparseEncoder, named like the dense model")
+    sparse_model: str = Field(
+        "", validate_default=True, description="sentence-transformers SparseEncoder, named like the dense model"
+    )
     encoding: Encoding = Field(
         Encoding.COMPOSED,
         description="`composed`: long windows from the encodings of short ones; `direct`: each from its own text",
@@ -101,11 +103,12 @@ class Settings(BaseSettings):
             return value
         raise ValueError("an engine is embedded:FOLDER or an http:// or https:// address")
 
-    @model_validator(mode="after")
-    def _sparse_has_model(self) -> Self:
-        if Expert.SPARSE in self.expert_list and not self.sparse_model:
-            raise ValueError("the sparse expert needs UMG_SPARSE_MODEL")
-        return self
+    @field_validator("sparse_model")
+    @classmethod
+    def _named_where_needed(cls, value: str, info: ValidationInfo) -> str:
+        if not value and Expert.SPARSE in str(info.data.get("experts", "")).split(","):
+            raise ValueError("the sparse expert needs a model")
+        return value
 
     @property
     def expert_list(self) -> tuple[Expert, ...]:

@@ -1,6 +1,7 @@
 """What every store must do, asked of the embedded engine and of each real server."""
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
@@ -90,6 +91,16 @@ def test_an_empty_engine_has_no_set_and_says_so(engine: Engine) -> None:
 
 def test_preparing_twice_gives_the_same_set(store: Store) -> None:
     assert Writer(store.engine).prepare(store.spec) == store.index
+
+
+def test_four_workers_that_start_at_once_make_one_set(engine: Engine, engine_settings: Settings) -> None:
+    """Each with a connection of its own to a server; the embedded engine has one process, so its threads share it."""
+    shared = engine_settings.engine.startswith("embedded:")
+    engines = [engine if shared else open_engine(engine_settings) for _ in range(4)]
+    with ThreadPoolExecutor(4) as pool:
+        sets = list(pool.map(lambda each: Writer(each).prepare(spec()), engines))
+    assert set(sets) == {IndexSet(1, spec())}
+    assert len(engine.sizes(sets[0])) >= len(Granularity) + 1
 
 
 def test_another_specification_is_refused_with_both_values(store: Store) -> None:

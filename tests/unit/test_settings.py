@@ -156,7 +156,7 @@ def test_unknown_engines_are_refused(engine: str) -> None:
 
 
 def test_a_sparse_expert_without_a_model_is_refused() -> None:
-    with pytest.raises(SettingsError, match="the sparse expert needs UMG_SPARSE_MODEL"):
+    with pytest.raises(SettingsError, match="UMG_SPARSE_MODEL: the sparse expert needs a model"):
         load_settings(experts="sparse")
 
 
