@@ -51,7 +51,7 @@ def main() -> int:
         if code:
             return code
         console.print(f"\n[italic]{remark}[/italic]")
-        code = _show("search", "--budget", "220", "--top-k", "2", question)
+        code = _show("search", "--budget", "220", "--top-k", "2", "--min-sentences", "2", question)
     if not code:
         _print_next()
     return code

@@ -247,7 +247,7 @@ class SearchService:
 
     def _refused(self, asked: _Asked, lists: Iterable[RankedList]) -> frozenset[DocumentVersion]:
         """Return every version in the lists that may not be shown, so that one more round is enough."""
-        versions = {version for ranked in lists for version in ranked.hits.versions}
+        versions = {version for ranked in lists for version in ranked.hits.distinct}
         entries = self._reader.fetch(asked.index, (), map(document_of, versions)).entries
         return judge(versions, entries, asked.index.label, asked.scope.principals).refused
 
@@ -279,7 +279,7 @@ def _admissible(
     The ledger must speak on the latter even where they are not shown: one that was never finished must not hide what
     is live.
     """
-    versions = sorted({version for ranked in lists for version in ranked.hits.versions} - barred)
+    versions = sorted({version for ranked in lists for version in ranked.hits.distinct} - barred)
     pairs = [(a, b) for a, b in pairwise(versions) if document_of(a) == document_of(b)]
     older = {a for a, _ in pairs}
     return [ranked.without(barred | older) for ranked in lists], {b for _, b in pairs} - older
@@ -329,9 +329,11 @@ def _relevance(ranking: Ranking, item: Selected) -> float | None:
     for evidence in ranking.evidence:
         if evidence.ranked.channel == finest:
             hits = evidence.ranked.hits
-            near = np.flatnonzero((hits.first < item.last) & (hits.last > item.first)).tolist()
-            cosines = [float(evidence.ranked.scores[i]) for i in near if hits.versions[i] == item.version]
-            return max(cosines, default=None)
+            if item.version not in hits.distinct:
+                return None
+            own = hits.table[0] == hits.distinct.index(item.version)
+            cosines = evidence.ranked.scores[own & (hits.first < item.last) & (hits.last > item.first)]
+            return max(cosines.tolist(), default=None)
     return None
 
 

@@ -67,6 +67,9 @@ def search(
         int | None,
         typer.Option(help="Most contexts, 0 for no limit; unless given, 5 for chunks and parents.", show_default=False),
     ] = None,
+    min_sentences: Annotated[
+        int, typer.Option(help="Shortest evidence span; 2 or more gives fewer and longer contexts.")
+    ] = DEFAULTS.min_sentences,
     principal: Principals = None,
     collection: Annotated[str, typer.Option(help="Search this collection only.", show_default=False)] = "",
     explain: Annotated[bool, typer.Option("--explain", help="Show what each channel found and weighed.")] = False,
@@ -77,7 +80,7 @@ def search(
     query = Query(
         text=question,
         scope=Scope(collection, tuple(principal or ())),
-        options=RankingOptions(select=select, budget=budget, top_k=top_k),
+        options=RankingOptions(select=select, budget=budget, top_k=top_k, min_sentences=min_sentences),
         explain=explain,
     )
     with _engine(settings) as engine:

@@ -20,35 +20,52 @@ Counts = NDArray[np.int32]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Hits:
-    """Windows that an engine found, one row a window.
+    """Windows that an engine found, one column of `table` a window.
 
-    `versions[i]` is the document version, `first[i]` and `last[i]` the sentences of row i. `counts` holds the token
-    counts of all rows one after the other: row i has `count_length[i]` of them, for the sentences from
-    `count_first[i]` on. They cover the row's own sentences, for 2- and 4-sentence windows those of their whole parent.
+    The rows of `table` are: number of the document version in `distinct`; first and last sentence; first sentence whose
+    token count is known, and how many are. `counts` holds the token counts of all windows one after the other. They
+    cover a window's own sentences, for 2- and 4-sentence windows those of their whole parent.
     """
 
-    versions: tuple[DocumentVersion, ...]
-    first: IntArray
-    last: IntArray
-    count_first: IntArray
-    count_length: IntArray
+    distinct: tuple[DocumentVersion, ...]
+    table: IntArray
     counts: Counts
 
     def __len__(self) -> int:
-        return len(self.versions)
+        return self.table.shape[1]
+
+    @property
+    def versions(self) -> tuple[DocumentVersion, ...]:
+        """Document version of each window."""
+        return tuple(self.distinct[number] for number in self.table[0].tolist())
+
+    @property
+    def first(self) -> IntArray:
+        """First sentence of each window."""
+        return self.table[1]
+
+    @property
+    def last(self) -> IntArray:
+        """Sentence after the last of each window."""
+        return self.table[2]
+
+    @property
+    def count_first(self) -> IntArray:
+        """First counted sentence of each window."""
+        return self.table[3]
+
+    @property
+    def count_length(self) -> IntArray:
+        """Number of counted sentences of each window."""
+        return self.table[4]
 
     def take(self, rows: IntArray) -> "Hits":
-        """Return the given rows (ascending or not), with their token counts."""
+        """Return some of the windows, with their token counts."""
         starts = np.cumsum(self.count_length) - self.count_length
-        lengths = self.count_length[rows]
-        return Hits(
-            tuple(self.versions[i] for i in rows.tolist()),
-            self.first[rows],
-            self.last[rows],
-            self.count_first[rows],
-            lengths,
-            self.counts[ranges(starts[rows], lengths)],
-        )
+        picked = ranges(starts[rows], self.count_length[rows])
+        table = self.table[:, rows]
+        kept, table[0] = np.unique(table[0], return_inverse=True)
+        return Hits(tuple(self.distinct[number] for number in kept.tolist()), table, self.counts[picked])
 
 
 def ranges(starts: IntArray, lengths: IntArray) -> Counts:
@@ -80,10 +97,9 @@ class RankedList:
 
     def without(self, excluded: frozenset[DocumentVersion]) -> "RankedList":
         """Return the list less the hits of some document versions."""
-        keep = [i for i, version in enumerate(self.hits.versions) if version not in excluded]
-        if len(keep) == len(self.hits):
+        if excluded.isdisjoint(self.hits.distinct):
             return self
-        rows = np.asarray(keep, dtype=np.int64)
+        rows = np.flatnonzero([version not in excluded for version in self.hits.versions])
         return RankedList(self.channel, self.hits.take(rows), self.scores[rows])
 
 

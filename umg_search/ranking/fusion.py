@@ -3,16 +3,14 @@
 Source: UMG-RAG (Jung & Wang 2026, arXiv 2606.13550): P(u) = sum_c w_c p_c(u), R(u) = P(u) / l(u)^alpha.
 """
 
-from collections import defaultdict
 from collections.abc import Sequence
-from itertools import chain, count
+from itertools import chain
 
 import numpy as np
 
 from umg_search.model import (
     Candidates,
     Counts,
-    DocumentVersion,
     Evidence,
     FloatArray,
     Fused,
@@ -31,15 +29,15 @@ def fuse(evidence: Sequence[Evidence], weights: Sequence[float]) -> Fused:
     """
     pairs = sorted(zip(evidence, weights, strict=True), key=lambda pair: pair[0].ranked.channel)
     hits = _concatenate([item.ranked.hits for item, _ in pairs])
-    versions, document = _numbered(hits.versions)
+    document = hits.table[0]
     _, rows, unit = np.unique(unit_keys(document, hits.first, hits.last), return_index=True, return_inverse=True)
     channel = np.repeat(np.arange(len(pairs)), [len(item.mass) for item, _ in pairs])
     masses = np.concatenate([item.mass * weight for item, weight in pairs])
     mass: FloatArray = np.bincount(channel * len(rows) + unit, masses, len(pairs) * len(rows)).astype(np.float64)
-    low, offset, tokens = _sentence_axis(hits, document, len(versions))
+    low, offset, tokens = _sentence_axis(hits)
     return Fused(
         channels=tuple(item.ranked.channel for item, _ in pairs),
-        versions=versions,
+        versions=hits.distinct,
         document=document[rows],
         first=hits.first[rows],
         last=hits.last[rows],
@@ -69,26 +67,17 @@ def by_length(fused: Fused, candidates: Candidates, *, alpha: float, floor: int)
 
 
 def _concatenate(hits: Sequence[Hits]) -> Hits:
-    return Hits(
-        tuple(chain.from_iterable(part.versions for part in hits)),
-        *(
-            np.concatenate([getattr(part, column) for part in hits])
-            for column in ("first", "last", "count_first", "count_length", "counts")
-        ),
-    )
+    """Return the windows of all lists, their versions numbered in order."""
+    distinct = sorted(set(chain.from_iterable(part.distinct for part in hits)))
+    number = {version: i for i, version in enumerate(distinct)}
+    table = np.concatenate([part.table for part in hits], axis=1)
+    renumbered = [np.array([number[version] for version in part.distinct], dtype=np.int64) for part in hits]
+    table[0] = np.concatenate([new[part.table[0]] for new, part in zip(renumbered, hits, strict=True)])
+    return Hits(tuple(distinct), table, np.concatenate([part.counts for part in hits]))
 
 
-def _numbered(versions: Sequence[DocumentVersion]) -> tuple[tuple[DocumentVersion, ...], IntArray]:
-    """Return the distinct versions, sorted, and for each row the number of its own."""
-    met: defaultdict[DocumentVersion, int] = defaultdict(count().__next__)
-    row = np.array([met[version] for version in versions], dtype=np.int64)
-    distinct = sorted(met)
-    rank = np.empty(len(distinct), dtype=np.int64)
-    rank[[met[version] for version in distinct]] = np.arange(len(distinct))
-    return tuple(distinct), rank[row]
-
-
-def _sentence_axis(hits: Hits, document: IntArray, documents: int) -> tuple[IntArray, IntArray, Counts]:
+def _sentence_axis(hits: Hits) -> tuple[IntArray, IntArray, Counts]:
+    document, documents = hits.table[0], len(hits.distinct)
     low = np.full(documents, np.iinfo(np.int64).max)
     high = np.zeros(documents, dtype=np.int64)
     np.minimum.at(low, document, hits.count_first)

@@ -21,19 +21,20 @@ def spans(fused: Fused, *, budget: int, min_sentences: int = 1) -> list[Selected
     """Return runs of neighbouring sentences, best first, that together hold at most `budget` tokens.
 
     Sentences are taken by evidence, highest first; one that does not fit is passed over for smaller ones. No sentence
-    is returned twice. A run shorter than `min_sentences` takes its better neighbour while the budget allows. Where not
+    is returned twice. With `min_sentences`, a sentence comes with as many of its better neighbours as its run needs to
+    be that long, and is passed over where the budget has no room for them; the very first takes what fits. Where not
     even one sentence fits, the best one is returned whole, for the caller to cut.
     """
     evidence = sentence_evidence(fused)
-    chosen, left = _best(evidence, fused.tokens, budget)
+    starts = fused.offset.tolist()
+    if min_sentences > 1:
+        chosen = _best_runs(evidence, fused.tokens, frozenset(starts), budget, min_sentences)
+    else:
+        chosen = _best(evidence, fused.tokens, budget)
     if not chosen:
-        chosen, left = [int(evidence.argmax())], 0
-    for _ in range(1, min_sentences):
-        left = _widen(chosen, fused, evidence, left, min_sentences)
-    chosen.sort()
+        chosen = [int(evidence.argmax())]
     value = dict(zip(chosen, evidence[chosen].tolist(), strict=True))
-    offsets = fused.offset.tolist()
-    runs = [_selected(fused, offsets, run, sum(value[i] for i in run)) for run in _runs(chosen, frozenset(offsets))]
+    runs = [_selected(fused, starts, run, sum(value[i] for i in run)) for run in _runs(chosen, frozenset(starts))]
     return sorted(runs, key=lambda run: (-run.score, run.version, run.first))
 
 
@@ -52,22 +53,30 @@ def sentence_evidence(fused: Fused) -> FloatArray:
     return evidence
 
 
-def _best(evidence: FloatArray, tokens: Counts, budget: int) -> tuple[list[int], int]:
-    """Return the places of the sentences that fit, and the tokens left."""
-    # Thousands of sentences carry some evidence and a few dozen fit. So only the head is sorted; of the rest, what
-    # still fits after the head.
+def _best(evidence: FloatArray, tokens: Counts, budget: int) -> list[int]:
+    """Return the places of the sentences that fit, ascending."""
+    head, rest = _split(evidence)
+    chosen, left = _fill(_descending(head, evidence), tokens, budget)
+    more, _ = _fill(_descending(rest[tokens[rest] <= left], evidence), tokens, left)
+    return sorted(chosen + more)
+
+
+def _split(evidence: FloatArray) -> tuple[IntArray, IntArray]:
+    """Return the places of the most evidence, about HEAD of them, and the others that have any.
+
+    Thousands of sentences carry some evidence and a few dozen fit. So only the head need be sorted whole; of the rest,
+    what still fits after it.
+    """
     places = evidence.nonzero()[0]
+    if len(places) <= HEAD:
+        return places, places[:0]
     value = evidence[places]
-    head = value >= (np.partition(value, -HEAD)[-HEAD] if len(value) > HEAD else 0.0)
-    chosen, left = _fill(_descending(places[head], value[head]), tokens, budget)
-    rest = ~head
-    rest &= tokens[places] <= left
-    more, left = _fill(_descending(places[rest], value[rest]), tokens, left)
-    return chosen + more, left
+    best = value >= np.partition(value, -HEAD)[-HEAD]
+    return places[best], places[~best]
 
 
-def _descending(places: IntArray, value: FloatArray) -> IntArray:
-    return places[(-value).argsort(kind="stable")]
+def _descending(places: IntArray, evidence: FloatArray) -> IntArray:
+    return places[(-evidence[places]).argsort(kind="stable")]
 
 
 def _fill(order: IntArray, tokens: Counts, budget: int) -> tuple[list[int], int]:
@@ -83,25 +92,58 @@ def _fill(order: IntArray, tokens: Counts, budget: int) -> tuple[list[int], int]
     return chosen, left
 
 
-def _widen(chosen: list[int], fused: Fused, evidence: FloatArray, left: int, min_sentences: int) -> int:
-    starts = frozenset(fused.offset.tolist())
-    for short in [run for run in _runs(sorted(chosen), starts) if len(run) < min_sentences]:
-        run = next(run for run in _runs(sorted(chosen), starts) if short[0] in run)
-        if len(run) > len(short):  # a neighbour's widening joined it to that one
-            continue
-        beside = [i for i in _neighbours(run, starts, len(fused.tokens)) if 0 < fused.tokens[i] <= left]
-        if beside:
-            best = max(beside, key=lambda place: (evidence[place], -place))
-            chosen.append(best)
-            left -= int(fused.tokens[best])
-    return left
+def _best_runs(
+    evidence: FloatArray, tokens: Counts, starts: frozenset[int], budget: int, min_sentences: int
+) -> list[int]:
+    """Return the places of sentences that fit together with the neighbours they need, ascending."""
+    chosen: set[int] = set()
+    left = budget
+    for part in _split(evidence):
+        order = _descending(part[tokens[part] <= left], evidence)
+        for place, needed in zip(order.tolist(), tokens[order].tolist(), strict=True):
+            if needed > left or place in chosen:
+                continue
+            group, whole = _with_neighbours(place, chosen, evidence, tokens, starts, left, min_sentences)
+            if whole or not chosen:
+                chosen.update(group)
+                left -= sum(tokens[group].tolist())
+    return sorted(chosen)
 
 
-def _neighbours(run: Sequence[int], starts: frozenset[int], end: int) -> Iterator[int]:
-    if run[0] not in starts:
-        yield run[0] - 1
-    if run[-1] + 1 < end and run[-1] + 1 not in starts:
-        yield run[-1] + 1
+def _with_neighbours(  # noqa: PLR0917 - all of it is the state of one fill
+    place: int,
+    chosen: set[int],
+    evidence: FloatArray,
+    tokens: Counts,
+    starts: frozenset[int],
+    left: int,
+    min_sentences: int,
+) -> tuple[list[int], bool]:
+    """Return a place with the neighbours its run needs, and whether the budget had room for them all."""
+    group, low, high = [place], place, place
+    left -= int(tokens[place])
+    while True:
+        while low not in starts and low - 1 in chosen:
+            low -= 1
+        while high + 1 not in starts and high + 1 in chosen:
+            high += 1
+        beside = [i for i in _neighbours(low, high, starts, len(tokens)) if tokens[i] > 0]
+        if high - low + 1 >= min_sentences or not beside:
+            return group, True
+        fitting = [i for i in beside if tokens[i] <= left]
+        if not fitting:
+            return group, False
+        best = max(fitting, key=lambda i: (evidence[i], -i))
+        group.append(best)
+        left -= int(tokens[best])
+        low, high = min(low, best), max(high, best)
+
+
+def _neighbours(low: int, high: int, starts: frozenset[int], end: int) -> Iterator[int]:
+    if low not in starts:
+        yield low - 1
+    if high + 1 < end and high + 1 not in starts:
+        yield high + 1
 
 
 def _runs(places: Sequence[int], starts: frozenset[int]) -> Iterator[list[int]]:

@@ -7,7 +7,9 @@ would come back sorted, hence one value. Engines hold it as base64 text.
 
 import struct
 from base64 import b64decode, b64encode
+from collections import defaultdict
 from collections.abc import Sequence
+from itertools import count
 
 import numpy as np
 
@@ -17,6 +19,7 @@ from umg_search.windows import Window, parent
 
 MOST_TOKENS = 65_535
 
+_VERSION = 20
 _HEAD = struct.Struct(">20sIBB")
 _COLUMNS = np.dtype([("version", "V20"), ("first", ">u4"), ("sentences", "u1"), ("lead", "u1")])
 
@@ -34,13 +37,12 @@ def unpack(values: Sequence[str | bytes]) -> Hits:
     raw = [b64decode(value) for value in values]
     heads = b"".join(value[: _HEAD.size] for value in raw)
     columns = np.frombuffer(heads, dtype=_COLUMNS)
-    first = columns["first"].astype(np.int64)
-    lengths = np.fromiter((len(value) - _HEAD.size for value in raw), dtype=np.int64, count=len(raw)) // 2
-    return Hits(
-        versions=tuple(DocumentVersion(heads[i : i + 20]) for i in range(0, len(heads), _HEAD.size)),
-        first=first,
-        last=first + columns["sentences"],
-        count_first=first - columns["lead"],
-        count_length=lengths,
-        counts=np.frombuffer(b"".join(value[_HEAD.size :] for value in raw), dtype=">u2").astype(np.int32),
-    )
+    numbers: defaultdict[DocumentVersion, int] = defaultdict(count().__next__)
+    table = np.empty((5, len(raw)), dtype=np.int64)
+    table[0] = [numbers[DocumentVersion(value[:_VERSION])] for value in raw]
+    table[1] = columns["first"]
+    table[2] = table[1] + columns["sentences"]
+    table[3] = table[1] - columns["lead"]
+    table[4] = [(len(value) - _HEAD.size) // 2 for value in raw]
+    counts = np.frombuffer(b"".join(value[_HEAD.size :] for value in raw), dtype=">u2").astype(np.int32)
+    return Hits(tuple(numbers), table, counts)

@@ -57,14 +57,15 @@ def hits(granularity: Granularity, found: Sequence[tuple[Text, int]]) -> Hits:
     def column(values: Sequence[int]) -> np.ndarray:
         return np.array(values, dtype=np.int64)
 
-    return Hits(
-        versions=tuple(text.version for text, _ in found),
-        first=column([span.first for span in spans]),
-        last=column([span.last for span in spans]),
-        count_first=column([span.first for span in counted]),
-        count_length=column([span.last - span.first for span in counted]),
-        counts=column([count for part in counts for count in part]),
+    distinct = tuple(dict.fromkeys(text.version for text, _ in found))
+    table = (
+        column([distinct.index(text.version) for text, _ in found]),
+        column([span.first for span in spans]),
+        column([span.last for span in spans]),
+        column([span.first for span in counted]),
+        column([span.last - span.first for span in counted]),
     )
+    return Hits(distinct, np.stack(table), column([count for part in counts for count in part]).astype(np.int32))
 
 
 def ranked(channel: Channel, *found: tuple[Text, int, float]) -> RankedList:

@@ -113,14 +113,10 @@ def test_sentence_numbers_up_to_the_limit_of_the_packed_value_keep_units_apart()
     item = ranked(dense(G2), (Text("a", (1, 1)), 0, 1.0), (Text("b", (1, 1)), 0, 1.0))
     far = 2**32 - 3
     hits = item.hits
-    moved = type(hits)(hits.versions, hits.first + far, hits.last + far, hits.count_first + far, *hits_rest(item))
+    moved = type(hits)(hits.distinct, hits.table + np.array([[0], [far], [far], [far], [0]]), hits.counts)
     found = fuse([Evidence(RankedList(item.channel, moved, item.scores), np.array([0.5, 0.5]), 0.0, 1.0)], [1.0])
     assert found.first.tolist() == [far, far]
     assert found.lengths(found.document, found.first, found.last).tolist() == [2, 2]
-
-
-def hits_rest(item: RankedList) -> tuple[np.ndarray, np.ndarray]:
-    return item.hits.count_length, item.hits.counts
 
 
 @PROPERTY
