@@ -1,6 +1,6 @@
 """Text for selections: which blocks to read, and the exact text of a range of sentences out of them."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import regex
@@ -10,6 +10,8 @@ from umg_search.ports import BlockId, TokenCounter
 
 WORD = regex.compile(r"(?w).+?\b", regex.DOTALL)
 """Up to the next word bound of UAX 29."""
+
+GRAPHEME = regex.compile(r"\X")
 
 
 class Passage(NamedTuple):
@@ -36,15 +38,23 @@ def passage(selected: Selected, blocks: Mapping[BlockId, TextBlock]) -> Passage 
 def shortened(found: Passage, budget: int, counter: TokenCounter) -> Passage:
     """Return the longest beginning of a passage that ends at a word bound and has at most `budget` tokens.
 
-    At least one word is kept, so that an answer is never empty.
+    A first word over the budget is cut between graphemes; one grapheme is kept, so that an answer is never empty.
     """
-    ends = [match.end() for match in WORD.finditer(found.text)]
-    low, high = 0, len(ends) - 1
+    for bound in (WORD, GRAPHEME):
+        ends = [match.end() for match in bound.finditer(found.text)]
+        fitting = _most(ends, lambda end: counter.count([found.text[:end]])[0] <= budget)
+        if fitting:
+            return Passage(found.start, found.text[: ends[fitting - 1]].rstrip())
+    return Passage(found.start, found.text[: ends[0]]) if ends else found
+
+
+def _most(ends: Sequence[int], fits: Callable[[int], bool]) -> int:
+    """Return how many of the ends fit, by bisection: a longer beginning never has fewer tokens."""
+    low, high = 0, len(ends)
     while low < high:
         middle = (low + high + 1) // 2
-        fits = counter.count([found.text[: ends[middle]]])[0] <= budget
-        low, high = (middle, high) if fits else (low, middle - 1)
-    return Passage(found.start, found.text[: ends[low]].rstrip()) if ends else found
+        low, high = (middle, high) if fits(ends[middle - 1]) else (low, middle - 1)
+    return low
 
 
 def trimmed(start: int, text: str) -> Passage:
