@@ -91,8 +91,10 @@ def test_punctuation_that_costs_nothing_stays() -> None:
     assert shortened(Passage(0, "alpha beta! gamma"), 2, WordCount()).text == "alpha beta!"
 
 
-def test_at_least_one_word_is_kept() -> None:
-    assert shortened(Passage(0, "alpha beta"), 0, WordCount()).text == "alpha"
+def test_a_word_over_the_budget_is_cut_between_graphemes_and_one_is_kept() -> None:
+    """To UAX 29 `a.b.c` is one word; this counter finds three in it."""
+    assert shortened(Passage(0, "a.b.c d"), 2, WordCount()).text == "a.b."
+    assert shortened(Passage(0, "e\u0301t\u00e9"), 0, WordCount()).text == "e\u0301"
 
 
 def test_a_passage_that_fits_stays_whole() -> None:
