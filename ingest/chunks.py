@@ -21,7 +21,8 @@ def split_documents(
         for document, limits in zip(documents, bounds, strict=True)
         for start, end in pairwise(limits)
     ]
-    counts = iter(counter.count(sentences) if sentences else ())
+    # Emoji may have no token; a sentence that costs nothing would pass any budget without end.
+    counts = iter([max(1, tokens) for tokens in counter.count(sentences)] if sentences else ())
     return [
         SplitDocument(document, limits, tuple(islice(counts, max(0, len(limits) - 1))))
         for document, limits in zip(documents, bounds, strict=True)

@@ -1,8 +1,10 @@
 """The write path: documents in, one report each out."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import replace
+
+import orjson
 
 from ingest.chunks import split_documents
 from ingest.sentences import SentenceOptions
@@ -12,6 +14,12 @@ from umg_search.model import Document, DocumentKey, IndexSet, IngestReport, Outc
 from umg_search.store.writer import Change, Writer, failure
 
 EMPTY = "There is no text in it."
+
+LEAST_CHARGE = 200
+"""Characters that a document counts at least, so that a batch of tiny ones ends too."""
+
+MOST_ATTRIBUTE_BYTES = 1_000_000
+"""Largest title, metadata and ACL together, as JSON: they are one entry of the ledger."""
 
 
 class IngestService:
@@ -26,7 +34,7 @@ class IngestService:
         self._sentences = sentences
         self._batch_chars = batch_chars
 
-    def ingest(self, documents: Iterable[Document]) -> Iterator[IngestReport]:
+    def ingest(self, documents: Iterable[Document]) -> Generator[IngestReport, None, None]:
         """Store documents and yield what became of each; the order may differ from theirs.
 
         A document that fails is reported and never stops the others. While one batch is written the next is encoded.
@@ -37,7 +45,10 @@ class IngestService:
         with ThreadPoolExecutor(max_workers=1, thread_name_prefix="umg-write") as pool:
             writing: Future[list[IngestReport]] | None = None
             busy: set[DocumentKey] = set()
-            for batch in self._batches(documents):
+            for offered in self._batches(documents):
+                refused = {document.key: reason for document in offered if (reason := unstorable(document))}
+                yield from (failure(document, refused[document.key]) for document in offered if document.key in refused)
+                batch = [document for document in offered if document.key not in refused]
                 if writing is not None and not busy.isdisjoint(document.key for document in batch):
                     wait([writing])  # the plan for the same document again must see what was written first
                 settled, encoded = self._prepared(index, batch)
@@ -55,12 +66,12 @@ class IngestService:
         keys: set[DocumentKey] = set()
         size = 0
         for document in documents:
-            if batch and (document.key in keys or size + len(document.text) > self._batch_chars):
+            if batch and (document.key in keys or size + _charge(document) > self._batch_chars):
                 yield batch
                 batch, keys, size = [], set(), 0
             batch.append(document)
             keys.add(document.key)
-            size += len(document.text)
+            size += _charge(document)
         if batch:
             yield batch
 
@@ -95,3 +106,24 @@ class IngestService:
             return []
         reports = self._writer.replace(index, [item.document for item in encoded])
         return [replace(report, warnings=item.warnings) for report, item in zip(reports, encoded, strict=True)]
+
+
+def unstorable(document: Document) -> str:
+    """Return why no engine could hold a document, empty where one can.
+
+    Readers deliver none such; documents that a program makes may be.
+    """
+    if not document.id:
+        return "Its id is empty."
+    try:
+        attributes = orjson.dumps([*document.key, document.title, document.metadata, document.acl])
+        document.text.encode("utf-8")
+    except (TypeError, ValueError, RecursionError) as error:
+        return f"It cannot be stored as JSON in UTF-8 ({error})."
+    if len(attributes) > MOST_ATTRIBUTE_BYTES:
+        return f"Its title, metadata and ACL take {len(attributes)} bytes, and {MOST_ATTRIBUTE_BYTES} are allowed."
+    return ""
+
+
+def _charge(document: Document) -> int:
+    return max(LEAST_CHARGE, len(document.text))

@@ -236,7 +236,8 @@ class SearchService:
             asked.clock.lap("rank")
             shown = {item.version for item in ranking.kept} | contested
             if asked.query.explain:
-                shown |= {version for item in ranking.evidence for version in item.ranked.hits.versions[:TOP_HITS]}
+                # An explanation counts and weighs every hit, so it must not rest on one that may not be seen.
+                shown |= {version for item in ranking.evidence for version in item.ranked.hits.distinct}
             fetched = self._reader.fetch(asked.index, ranking.kept, map(document_of, shown))
             asked.clock.lap("fetch")
             verdict = judge(shown, fetched.entries, asked.index.label, asked.scope.principals)
@@ -259,12 +260,15 @@ class SearchService:
         )
         missing = len(found.texts) - len(contexts)
         lost = [f"Texts that were deleted meanwhile are left out: {missing}."] if missing else []
+        ignored = []
+        if asked.query.scope.principals and asked.scope.principals is None:
+            ignored.append("This index set has no access control: the principals were ignored.")
         asked.clock.lap("contexts")
         return SearchResult(
             question=asked.query.text,
             contexts=contexts,
             degraded=tuple(str(channel) for channel in sorted(retrieval.failed)),
-            warnings=(*retrieval.notes, *lost),
+            warnings=(*retrieval.notes, *lost, *ignored),
             engine=self._reader.info(),
             timings_ms=asked.clock.milliseconds,
             channels=_channel_reports(found) if asked.query.explain else (),

@@ -5,6 +5,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
+from urllib.parse import urlsplit
 
 from pydantic import Field, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
@@ -99,7 +100,10 @@ class Settings(BaseSettings):
     @classmethod
     def _known_engine(cls, value: str) -> str:
         folder = value.removeprefix("embedded:")
-        if value.startswith(("http://", "https://")) or (folder != value and folder):
+        if folder != value and folder:
+            return value
+        if value.startswith(("http://", "https://")):
+            _check_address(value)
             return value
         raise ValueError("an engine is embedded:FOLDER or an http:// or https:// address")
 
@@ -168,7 +172,23 @@ def _described(location: tuple[int | str, ...], message: str, value: object) -> 
 
 
 def _without_password(value: object) -> object:
-    return re.sub(r"(?<=//)[^/]*@", "***@", value) if isinstance(value, str) else value
+    # Up to the last @, and without a scheme too: `elastic:secret@host` is what a mistyped engine looks like.
+    return re.sub(r"(//|^).*@", r"\1***@", value, count=1, flags=re.DOTALL) if isinstance(value, str) else value
+
+
+def _check_address(value: str) -> None:
+    """Refuse an address that clients cannot read; a password with `/`, `?` or `#` in it makes one."""
+    try:
+        parts = urlsplit(value)
+        sound = bool(parts.hostname) and parts.port != 0 and not re.search(r"\s", value)
+        sound = sound and "@" not in parts.path + parts.query + parts.fragment
+    except ValueError:
+        sound = False
+    if not sound:
+        raise ValueError(
+            "the address is not like https://user:password@host:9200; "
+            "write special characters of user and password in per cent encoding (/ as %2F)"
+        )
 
 
 def _refusal(wrong: list[str]) -> SettingsError:

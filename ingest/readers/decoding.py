@@ -44,5 +44,5 @@ def _western(raw: bytes) -> str:
 def _strictly(raw: bytes, encoding: str) -> str:
     try:
         return raw.decode(encoding)
-    except (UnicodeDecodeError, LookupError) as error:
+    except (UnicodeError, LookupError) as error:
         raise NotReadable(f"looks binary: it is neither UTF-8 nor {encoding}") from error

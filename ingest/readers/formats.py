@@ -12,7 +12,7 @@ from ingest.sentences import stored_text
 
 _FRONT_MATTER = re.compile(r"---[ \t]*\r?\n(?:.*\r?\n)*?(?:---|\.\.\.)[ \t]*(?:\r?\n|$)")
 _FRONT_TITLE = re.compile(r"^title:[ \t]*(?P<quote>[\"']?)(.+?)(?P=quote)[ \t]*$", re.MULTILINE)
-_HEADING = re.compile(r"^ {0,3}#{1,6}[ \t]+(.+?)[ \t]*#*[ \t]*$|^(\S.*?)[ \t]*\r?\n(?:=+|-{3,})[ \t]*$", re.MULTILINE)
+_HEADING = re.compile(r"^ {0,3}#{1,6}[ \t]+(\S.*)$|^(\S.*)\n(?:=+|-{3,})[ \t]*\r?$", re.MULTILINE)
 _FENCED = re.compile(r"^ {0,3}(`{3,}|~{3,}).*?(?:^ {0,3}\1|\Z)", re.MULTILINE | re.DOTALL)
 
 
@@ -51,7 +51,11 @@ def markdown_title(text: str) -> str:
         return title[2]
     body = _FENCED.sub("", text[front.end() :] if front else text)
     heading = _HEADING.search(body)
-    return (heading[1] or heading[2]).strip() if heading else ""
+    if heading is None:
+        return ""
+    # Taken apart without a pattern: one with several runs of blanks takes cubic time for a line of blanks.
+    line = str(heading[1] or heading[2]).rstrip()
+    return line.rstrip("#").rstrip() or line if heading[1] else line
 
 
 def _from_office(raw: bytes, ending: str) -> Content:

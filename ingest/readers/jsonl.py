@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import math
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -10,6 +11,9 @@ from typing import IO, Any, NoReturn, cast
 from ingest.readers.outcomes import NotReadable, Unreadable, printable
 from ingest.sentences import stored_text
 from umg_search.model import Document
+
+MOST_NESTED = 100
+"""Depth of metadata; orjson writes 254 levels at most, and other engines differ."""
 
 _ENDINGS = (".jsonl", ".jsonl.gz", ".ndjson", ".ndjson.gz")
 
@@ -72,14 +76,20 @@ def _refuse(constant: str) -> NoReturn:
     raise ValueError(f"{constant} is no JSON number")
 
 
-def _sound(value: Any) -> Any:
-    """Return a JSON value whose strings can be stored."""
+def _sound(value: Any, depth: int = 0) -> Any:
+    """Return a JSON value whose strings can be stored; NotReadable for what an engine cannot keep as it is."""
     if isinstance(value, str):
         return stored_text(value)
+    if isinstance(value, float) and not math.isfinite(value):
+        raise NotReadable("a number is too large for a float")
+    if isinstance(value, int) and not -(2**63) <= value < 2**64:
+        raise NotReadable("a whole number has more than 64 bits: write it as a string")
+    if isinstance(value, list | dict) and depth >= MOST_NESTED:
+        raise NotReadable(f"values are nested more than {MOST_NESTED} deep")
     if isinstance(value, list):
-        return [_sound(item) for item in value]
+        return [_sound(item, depth + 1) for item in value]
     if isinstance(value, dict):
-        return {stored_text(key): _sound(item) for key, item in value.items()}
+        return {stored_text(key): _sound(item, depth + 1) for key, item in value.items()}
     return value
 
 

@@ -19,9 +19,9 @@ _IMAGE = re.compile(r"!\[([^\]]*)\]\([^)\s]*\)")
 _ESCAPED = re.compile(r"\\([_*])")
 _UNMAPPED_GLYPH = re.compile(r"\(cid:\d+\)")
 _LIGATURES = str.maketrans({"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st"})
-_HYPHENATED = re.compile(r"(\w*[^\W\d_])[-\u00ad\u2010]\s*\n\s*([^\W\d_]\w*)")
+_HYPHENATED = re.compile(r"(?<!\w)(\w*[^\W\d_])[-\u00ad\u2010][^\S\n]*+\n\s*+([^\W\d_]\w*)")
 _PAGE_INSIDE_SENTENCE = re.compile(r"(?<=[^\W\d_A-Z,])\s*\f\s*(?=[^\W\d_A-Z])")
-_LINE_BREAK = re.compile(r"[^\S\n]*\n\s*")
+_LINE_BREAK = re.compile(r"(?<![^\S\n])[^\S\n]*+\n\s*+")
 _WORDS = re.compile(r"[\w-]+")
 
 

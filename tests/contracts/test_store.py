@@ -77,6 +77,12 @@ def store(engine: Engine) -> Store:
     return Store(engine)
 
 
+def begin(store: Store, encoded_documents: list) -> list:
+    """Name new generations in the ledger, as the first step of a write does."""
+    keys = [item.split.document.key for item in encoded_documents]
+    return store.writer._begin(store.index, encoded_documents, store.writer._entries(store.index, keys))
+
+
 def documents() -> list[Document]:
     return [
         Document(id=f"{s}/a b.md", text=prose(s, 40 + i, extra=f"a unique{s}"), title=s) for i, s in enumerate(SUBJECTS)
@@ -305,7 +311,7 @@ def test_an_unfinished_generation_is_not_shown(store: Store) -> None:
     old = Document(id="d", text=prose("harbour", 20, extra="an oldthing"))
     new = Document(id="d", text=prose("harbour", 20, extra="a newthing"))
     store.put(old)
-    begun = store.writer._begin(store.index, [encoded(new, store.spec)])
+    begun = begin(store, [encoded(new, store.spec)])
     assert not store.writer._write(store.index, begun)
     store.engine.publish(store.index)
     assert any("oldthing" in c.text for c in store.search("an oldthing").contexts)
@@ -322,7 +328,7 @@ def test_replaced_chunks_that_a_crash_left_are_not_shown(store: Store) -> None:
     """Kill -9 between the ledger's write and the deletion of what it replaced."""
     store.put(Document(id="d", text=prose("harbour", 20, extra="an oldthing")))
     new = encoded(Document(id="d", text=prose("orchard", 20, extra="a newthing")), store.spec)
-    begun = store.writer._begin(store.index, [new])
+    begun = begin(store, [new])
     store.writer._write(store.index, begun)
     store.engine.publish(store.index)
     assert store.writer._finish(store.index, begun)
@@ -335,7 +341,7 @@ def test_replaced_chunks_that_a_crash_left_are_not_shown(store: Store) -> None:
 
 def test_of_two_writers_on_one_document_the_later_wins_and_nothing_is_left_over(store: Store) -> None:
     store.put(Document(id="d", text=prose("harbour", 6)))
-    slow = store.writer._begin(store.index, [encoded(Document(id="d", text=prose("glacier", 6)), store.spec)])
+    slow = begin(store, [encoded(Document(id="d", text=prose("glacier", 6)), store.spec)])
     store.writer._write(store.index, slow)
     assert store.put(Document(id="d", text=prose("volcano", 6))) == [Outcome.UPDATED]
     assert not store.writer._finish(store.index, slow)

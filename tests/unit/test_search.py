@@ -44,7 +44,8 @@ class Shop:
 
     def begin(self, document: Document) -> None:
         """Write a new generation and publish it, but die before the ledger says that it is live."""
-        begun = self.writer._begin(self.index, [encoded(document, self.index.spec)])
+        entries = self.writer._entries(self.index, [document.key])
+        begun = self.writer._begin(self.index, [encoded(document, self.index.spec)], entries)
         self.writer._write(self.index, begun)
         self.engine.publish(self.index)
 

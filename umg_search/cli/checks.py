@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from umg_search.errors import ConfigurationError, IndexMismatch, ModelError, NoIndexSet, UmgError
-from umg_search.model import EngineInfo
+from umg_search.errors import ConfigurationError, NoIndexSet, UmgError
+from umg_search.model import DocumentState, EngineInfo
 from umg_search.settings import Settings, load_settings
 from umg_search.store.reader import Reader
 from umg_search.store.writer import check_same
@@ -71,7 +71,7 @@ def _index_set(reader: Reader, settings: Settings) -> Check:
     encoders_of(settings)(index.spec).encode_query("test")
     spec, _ = new_set(settings)
     check_same(index.spec, spec)
-    documents = sum(reader.status().documents.values())
+    documents = sum(count for state, count in reader.status().documents.items() if state is not DocumentState.DELETED)
     return Check("index set", Verdict.OK, f"{index.label} with {documents} documents; its query models answer")
 
 
@@ -89,7 +89,5 @@ def _loaded(settings: Settings) -> Check:
 def _checked(name: str, check: Callable[[], Check]) -> Check:
     try:
         return check()
-    except (ModelError, IndexMismatch) as error:
-        return Check(name, Verdict.FAILED, str(error), 2)
     except UmgError as error:
-        return Check(name, Verdict.FAILED, str(error), 3)
+        return Check(name, Verdict.FAILED, str(error), 2 if isinstance(error, ConfigurationError) else 3)

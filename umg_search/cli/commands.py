@@ -1,10 +1,11 @@
 """The commands: each reads its options, makes one service, calls it, and prints."""
 
 import logging
+import os
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Annotated
 
@@ -15,7 +16,17 @@ from ingest.pipeline import IngestService
 from ingest.readers import Skipped, Unreadable, read_paths, total_bytes
 from ingest.sentences import SentenceOptions
 from umg_search.cli.checks import check_all
-from umg_search.cli.output import complain, err, out, print_json, print_result, print_status, result_json, status_json
+from umg_search.cli.output import (
+    complain,
+    err,
+    out,
+    print_json,
+    print_result,
+    print_status,
+    print_text,
+    result_json,
+    status_json,
+)
 from umg_search.errors import ConfigurationError
 from umg_search.model import DEFAULT_COLLECTION, Document, DocumentKey, IngestReport, Outcome
 from umg_search.ports import Engine, Scope
@@ -27,7 +38,7 @@ from umg_search.wiring import encoders_of, new_set, open_engine
 
 DEFAULTS = RankingOptions()
 
-Paths = Annotated[list[Path], typer.Argument(help="Files, folders, .jsonl or .jsonl.gz.", show_default=False)]
+Paths = Annotated[list[str], typer.Argument(help="Files, folders, .jsonl or .jsonl.gz.", show_default=False)]
 Principals = Annotated[
     list[str] | None, typer.Option("--principal", help="Whom to search for, with access control; repeatable.")
 ]
@@ -38,9 +49,9 @@ Ids = Annotated[list[str], typer.Argument(help="Document ids.", show_default=Fal
 
 def ingest(paths: Paths, *, collection: Collection = DEFAULT_COLLECTION, as_json: AsJson = False) -> int:
     """Read, split, encode and store documents; unchanged ones are left alone."""
-    missing = [str(path) for path in paths if not path.exists()]
+    missing = [path for path in paths if not os.path.exists(path)]  # noqa: PTH110 - Path.exists raises for long names
     if missing:
-        raise ConfigurationError(f"There is no file or folder {', '.join(missing)}: correct the path.")
+        raise ConfigurationError(f"There is no file or folder {', '.join(map(repr, missing))}: correct the path.")
     started = time.perf_counter()
     settings = load_settings()
     with _engine(settings) as engine:
@@ -52,7 +63,7 @@ def ingest(paths: Paths, *, collection: Collection = DEFAULT_COLLECTION, as_json
             sentences=_sentences(settings),
             batch_chars=settings.ingest_batch_chars,
         )
-        tally = _ingest(service, paths, collection)
+        tally = _ingest(service, [Path(path) for path in paths], collection)
     return tally.conclude(time.perf_counter() - started, as_json=as_json)
 
 
@@ -100,7 +111,7 @@ def text(
 ) -> int:
     """Print the stored text of a document, exactly."""
     with _engine(load_settings()) as engine:
-        out.file.write(Reader(engine).text(DocumentKey(collection, id), tuple(principal or ())))
+        print_text(Reader(engine).text(DocumentKey(collection, id), tuple(principal or ())))
     return 0
 
 
@@ -168,7 +179,8 @@ class _Tally:
 
     def skipped(self, item: Skipped) -> None:
         self._skipped += item.files
-        complain(f"{item.files} files of unknown kind in {item.path} were passed over ({', '.join(item.endings)}).")
+        kinds = ", ".join(ending or "without ending" for ending in item.endings) or "without ending"
+        complain(f"Files of unknown kind in {item.path} were passed over: {item.files} ({kinds}).")
 
     def conclude(self, seconds: float, *, as_json: bool) -> int:
         """Print the summary and return the exit code."""
@@ -200,8 +212,9 @@ def _ingest(service: IngestService, paths: list[Path], collection: str) -> _Tall
                 else:
                     tally.skipped(item)
 
-        for report in service.ingest(documents()):
-            tally.add(report)
+        with closing(service.ingest(documents())) as reports:  # whatever happens here, the writing thread ends first
+            for report in reports:
+                tally.add(report)
     return tally
 
 

@@ -1,5 +1,6 @@
 """Entry point: commands, exit codes, and one sentence for whatever goes wrong."""
 
+import io
 import sys
 from enum import IntEnum
 from importlib.metadata import version
@@ -55,6 +56,9 @@ DEBUG = "--debug"
 
 def main() -> None:
     """Run a command and end with its exit code; a traceback is shown only with --debug, anywhere on the line."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a terminal that lacks a character shows its number
     debug = DEBUG in sys.argv
     arguments = [argument for argument in sys.argv[1:] if argument != DEBUG]
     sys.exit(run(arguments, debug=debug))
@@ -63,19 +67,21 @@ def main() -> None:
 def run(arguments: list[str], *, debug: bool = False) -> int:
     """Run a command and return its exit code."""
     try:
-        return app(args=arguments or ["--help"], prog_name="umg", standalone_mode=False) or ExitCode.DONE
+        code = app(args=arguments or ["--help"], prog_name="umg", standalone_mode=False) or ExitCode.DONE
     except TyperException as error:
         complain(f"{error.format_message().rstrip('.')}: see `umg --help` or `umg COMMAND --help`.")
         return ExitCode.WRONG_USE
     except typer.Exit as error:
         return error.exit_code
     except (typer.Abort, KeyboardInterrupt):
-        complain("Interrupted: what was reported as stored is stored; run the command again for the rest.")
-        return ExitCode.INTERRUPTED
+        code = ExitCode.INTERRUPTED
     except Exception as error:
         if debug:
             raise
         return _explained(error)
+    if code == ExitCode.INTERRUPTED:  # Typer turns Ctrl-C into this code and says nothing
+        complain("Interrupted: what was reported as stored is stored; run the command again for the rest.")
+    return code
 
 
 def _explained(error: Exception) -> int:

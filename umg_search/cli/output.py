@@ -23,8 +23,8 @@ class _Console(Console):
         raise SystemExit(0)
 
 
-out = _Console(highlight=False, soft_wrap=True)
-err = Console(stderr=True, highlight=False, soft_wrap=True)
+out = _Console(highlight=False, soft_wrap=True, emoji=False)
+err = Console(stderr=True, highlight=False, soft_wrap=True, emoji=False)
 
 
 def complain(message: str) -> None:
@@ -35,7 +35,17 @@ def complain(message: str) -> None:
 
 def print_json(value: Mapping[str, Any]) -> None:
     """Print one JSON object on standard output."""
-    out.file.write(json.dumps(value, ensure_ascii=False, indent=2) + "\n")
+    readable = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
+    print_text(json.dumps(value, ensure_ascii=not readable, indent=2) + "\n")
+
+
+def print_text(text: str) -> None:
+    """Print a text exactly."""
+    try:
+        out.file.write(text)
+        out.file.flush()
+    except BrokenPipeError:
+        out.on_broken_pipe()
 
 
 def result_json(result: SearchResult, *, explain: bool) -> dict[str, Any]:

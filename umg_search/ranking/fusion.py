@@ -61,7 +61,7 @@ def by_length(fused: Fused, candidates: Candidates, *, alpha: float, floor: int)
     Ties keep the order of document version, first and last sentence.
     """
     tokens = fused.lengths(candidates.document, candidates.first, candidates.last)
-    score = candidates.score / np.maximum(tokens, max(1, floor)) ** alpha
+    score = candidates.score / np.maximum(tokens, max(1, floor)) ** float(alpha)  # a whole alpha would overflow int64
     order = np.argsort(-score, kind="stable")
     return Candidates(candidates.document[order], candidates.first[order], candidates.last[order], score[order])
 

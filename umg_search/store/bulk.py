@@ -4,7 +4,6 @@ import random
 import time
 from collections.abc import Iterable, Iterator
 
-from umg_search.errors import EngineError
 from umg_search.store.actions import Action, Outcome, outcomes, requests
 from umg_search.store.client import Connection
 
@@ -46,8 +45,9 @@ def _send(server: Connection, request: list[Action], retries: int) -> Iterator[O
 
 def _send_halves(server: Connection, request: list[Action], retries: int) -> Iterator[Outcome]:
     if len(request) == 1:
-        size = len(request[0].lines)
-        raise EngineError(f"{server.where} refuses an entry of {size} bytes as too large: raise its request limit.")
+        reason = f"an entry of {len(request[0].lines)} bytes is too large for {server.where}: raise its request limit"
+        yield Outcome(request[0], _TOO_LARGE, {"error": reason})
+        return
     middle = len(request) // 2
     for half in (request[:middle], request[middle:]):
         yield from _send(server, half, retries)

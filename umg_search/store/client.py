@@ -1,6 +1,6 @@
 """Connections to a server through its own client, with one meaning for errors and retries."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit, urlunsplit
 
@@ -64,6 +64,8 @@ class Connection:
     def _once(self, method: str, path: str, data: bytes | None, kind: str, accept: Collection[int]) -> Answer:
         answer = self._send(method, path, data, kind)
         if answer.status < 400 or answer.status in accept:  # noqa: PLR2004 - HTTP
+            if not isinstance(answer.body, Mapping):
+                raise _no_json(self.where)
             return answer
         raise failure(answer, self.where)
 
@@ -105,16 +107,19 @@ def connect(settings: Settings) -> Connection:
 
 
 def public_address(url: str) -> str:
-    """Return an address without user and password."""
+    """Return an address without user, password and whatever stands in its query."""
     parts = urlsplit(url)
-    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
+    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment=""))
 
 
 class _FastJson(opensearchpy.serializer.JSONSerializer):
     """orjson parses ten lists in half the time of json."""
 
     def loads(self, s: str) -> Any:
-        return orjson.loads(s)
+        try:
+            return orjson.loads(s)
+        except ValueError as error:
+            raise opensearchpy.SerializationError(s, error) from error
 
 
 def _opensearch(settings: Settings, where: str) -> Send:
@@ -142,7 +147,7 @@ def _opensearch(settings: Settings, where: str) -> Send:
 def _elasticsearch(settings: Settings, where: str) -> Send:
     fast = elasticsearch.OrjsonSerializer()
     client = elasticsearch.Elasticsearch(
-        settings.engine,
+        _with_port(settings.engine),
         request_timeout=settings.request_timeout_s,
         max_retries=0,  # retries are decided in one place, above
         serializers={JSON: fast, "application/vnd.elasticsearch+json": fast},
@@ -160,6 +165,15 @@ def _elasticsearch(settings: Settings, where: str) -> Send:
         return Answer(answer.meta.status, answer.body)
 
     return send
+
+
+def _with_port(url: str) -> str:
+    """Return an address with its port: this client insists on one, the other takes 9200 for http by itself."""
+    parts = urlsplit(url)
+    if parts.port is not None:
+        return url
+    port = 443 if parts.scheme == "https" else 9200
+    return urlunsplit(parts._replace(netloc=f"{parts.netloc.rstrip(':')}:{port}"))
 
 
 def _unreachable(where: str, reason: object) -> EngineUnreachable:

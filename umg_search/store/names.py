@@ -40,6 +40,11 @@ class Names:
         """Return the version in the name of an index; ValueError where it has none."""
         return int(index_name.rpartition("-v")[2])
 
+    def is_text_index(self, index_name: str) -> bool:
+        """Tell whether a name is one of this prefix's text indices."""
+        head, _, number = index_name.rpartition("-v")
+        return head == self.alias(TEXT) and number.isdigit()
+
     def of_set(self, index: IndexSet) -> dict[str, str]:
         """Return the indices of a set by kind."""
         kinds = [*(granularity.label for granularity in index.spec.granularities), TEXT]

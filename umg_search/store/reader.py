@@ -104,8 +104,10 @@ def effective(principals: tuple[str, ...] | None, spec: SetSpec) -> tuple[str, .
     """Return the principals that count: none to check without access control, at least one with it."""
     if not spec.access_control:
         return None
-    if not principals:
-        raise QueryError("This index set has access control: name at least one principal with --principal.")
+    if not principals or not all(principals):
+        raise QueryError(
+            "This index set has access control: name at least one principal with --principal, none of them empty."
+        )
     return principals
 
 

@@ -66,7 +66,13 @@ class ServerEngine:
         if len(answer.body) != 1:
             raise EngineError(f"Alias {self._names.alias(TEXT)} names {len(answer.body)} indices instead of one.")
         ((name, body),) = answer.body.items()
-        index = IndexSet(self._names.version(name), spec_from_json(body["mappings"]["_meta"]))
+        meta = body["mappings"].get("_meta")
+        if not self._names.is_text_index(name) or not meta:
+            raise EngineError(
+                f"{self._names.alias(TEXT)} stands for index {name}, which umg-search did not make: "
+                "choose another UMG_PREFIX."
+            )
+        index = IndexSet(self._names.version(name), spec_from_json(meta))
         self._seen = (monotonic(), index)
         return index
 
@@ -89,10 +95,9 @@ class ServerEngine:
 
     def _create(self, name: str, body: Mapping[str, Any]) -> None:
         answer = self._server.call("PUT", f"/{name}", body, accept={400})
-        if answer.status == 400 and "already_exists" not in bodies.reason_of(answer.body["error"]):  # noqa: PLR2004
-            raise EngineError(
-                f"{self._server.where} cannot create index {name} ({bodies.reason_of(answer.body['error'])})."
-            )
+        reason = bodies.reason_of(answer.body.get("error", answer.body))
+        if answer.status == 400 and "already_exists" not in reason:  # noqa: PLR2004
+            raise EngineError(f"{self._server.where} cannot create index {name} ({reason}).")
 
     def _check_unmixed(self, index: IndexSet) -> None:
         """Refuse a set whose indices another worker, or an earlier run that crashed, began with other settings."""

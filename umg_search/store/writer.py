@@ -92,13 +92,16 @@ class Writer:
         """
         reports: dict[DocumentKey, IngestReport] = {}
         waiting = list(documents)
+        seen = self._entries(index, _keys(waiting))
         for _ in range(ATTEMPTS):
-            reports |= self._attempt(index, waiting)
+            reports |= self._attempt(index, waiting, seen)
             waiting = [encoded for encoded in waiting if encoded.split.document.key not in reports]
             if not waiting:
                 break
-        for encoded in waiting:
-            reports[encoded.split.document.key] = failure(encoded.split.document, CONFLICT)
+            before, seen = seen, self._entries(index, _keys(waiting))
+            waiting = [e for e in waiting if _may_try_again(e.split.document.key, before, seen)]
+        lost = [e.split.document for e in documents if e.split.document.key not in reports]
+        reports |= {document.key: failure(document, CONFLICT) for document in lost}
         return [reports[encoded.split.document.key] for encoded in documents]
 
     def update_attributes(self, index: IndexSet, document: Document) -> IngestReport:
@@ -108,20 +111,19 @@ class Writer:
         DocumentNotFound where the document was deleted meanwhile.
         """
         entry = self._set_attributes(index, document)
-        live = entry.in_set(index.label).live
-        chunks = (
-            ids_of(version_of(entry.document, live.number), live.sentences, index.spec.granularities).chunks
-            if live
-            else []
-        )
-        failed = self._engine.update_access(index, chunks, entry.acl)
-        self._engine.publish(index)
-        if failed:
-            return self.mark_failed(index, document, _first(failed))
-        done = replace(entry, attributes_fingerprint=ledger.attributes_fingerprint(document))
-        if self._engine.write_entries([done]) == [None]:
-            raise WriteConflict(CONFLICT)
-        return IngestReport(document.id, document.collection, Outcome.UPDATED)
+        for _ in range(ATTEMPTS):
+            failed = self._publish_access(index, entry)
+            if failed:
+                return self.mark_failed(index, document, _first(failed))
+            mine = entry.acl == ledger.normal_acl(document.acl) and not entry.attributes_fingerprint
+            done = replace(entry, attributes_fingerprint=ledger.attributes_fingerprint(document)) if mine else entry
+            if self._engine.write_entries([done]) != [None]:
+                if mine:
+                    return IngestReport(document.id, document.collection, Outcome.UPDATED)
+                break
+            # Another writer's ACL may have reached the chunks before ours: what the ledger says now goes there again.
+            entry = self._live_entry(index, document)
+        raise WriteConflict(CONFLICT)
 
     def delete(self, index: IndexSet, keys: Sequence[DocumentKey]) -> list[bool]:
         """Delete documents; False for one that the ledger does not know. Nothing but a tombstone remains."""
@@ -144,9 +146,11 @@ class Writer:
 
     # --- one attempt at a batch ---------------------------------------------------------------------------------
 
-    def _attempt(self, index: IndexSet, documents: Sequence[EncodedDocument]) -> dict[DocumentKey, IngestReport]:
+    def _attempt(
+        self, index: IndexSet, documents: Sequence[EncodedDocument], entries: Mapping[DocumentHash, LedgerEntry]
+    ) -> dict[DocumentKey, IngestReport]:
         """Return a report of each document that is settled; those that another writer got hold of are missing."""
-        begun = self._begin(index, documents)
+        begun = self._begin(index, documents, entries)
         failed = self._write(index, begun)
         self._engine.publish(index)
         finished = self._finish(index, [write for write in begun if write.version not in failed])
@@ -157,9 +161,10 @@ class Writer:
                 reports[write.document.key] = self.mark_failed(index, write.document, failed[write.version])
         return reports
 
-    def _begin(self, index: IndexSet, documents: Sequence[EncodedDocument]) -> list[_Write]:
-        """Name the new generations in the ledger."""
-        entries = self._entries(index, [encoded.split.document.key for encoded in documents])
+    def _begin(
+        self, index: IndexSet, documents: Sequence[EncodedDocument], entries: Mapping[DocumentHash, LedgerEntry]
+    ) -> list[_Write]:
+        """Name the new generations in the ledger, whose entries were just read."""
         before = [entries.get(e.split.document.key.hash) or ledger.blank(e.split.document.key) for e in documents]
         named = [
             ledger.begin(entry, encoded.split.document, index.label, encoded.split.sentences, self._clock())
@@ -208,11 +213,26 @@ class Writer:
 
     # --- single documents ---------------------------------------------------------------------------------------
 
+    def _publish_access(self, index: IndexSet, entry: LedgerEntry) -> Mapping[ChunkId, str]:
+        """Give the chunk entries of a document the ACL of its ledger entry."""
+        live = entry.in_set(index.label).live
+        if live is None:
+            return {}
+        version = version_of(entry.document, live.number)
+        chunks = ids_of(version, live.sentences, index.spec.granularities).chunks
+        failed = self._engine.update_access(index, chunks, entry.acl)
+        self._engine.publish(index)
+        return failed
+
+    def _live_entry(self, index: IndexSet, document: Document) -> LedgerEntry:
+        entry = self._entries(index, [document.key]).get(document.key.hash)
+        if entry is None or entry.in_set(index.label).live is None:
+            raise DocumentNotFound(f"Document {document.id!r} was deleted meanwhile: ingest it again.")
+        return entry
+
     def _set_attributes(self, index: IndexSet, document: Document) -> LedgerEntry:
         for _ in range(ATTEMPTS):
-            entry = self._entries(index, [document.key]).get(document.key.hash)
-            if entry is None or entry.in_set(index.label).live is None:
-                raise DocumentNotFound(f"Document {document.id!r} was deleted meanwhile: ingest it again.")
+            entry = self._live_entry(index, document)
             written = self._engine.write_entries([ledger.with_attributes(entry, document, self._clock())])[0]
             if written is not None:
                 return written
@@ -273,6 +293,23 @@ def _shown(value: object) -> str:
 def failure(document: Document, reason: str) -> IngestReport:
     """Return the report of a document that could not be stored."""
     return IngestReport(document.id, document.collection, Outcome.FAILED, reason=reason)
+
+
+def _may_try_again(
+    key: DocumentKey, before: Mapping[DocumentHash, LedgerEntry], now: Mapping[DocumentHash, LedgerEntry]
+) -> bool:
+    """Return whether a write that lost a race may begin anew.
+
+    Not where the other writer deleted the document or changed who may read it: what was reported there must hold.
+    """
+    old, new = before.get(key.hash), now.get(key.hash)
+    if new is None or new.key is None:
+        return False
+    return old is None or old.key is None or new.acl == old.acl
+
+
+def _keys(documents: Iterable[EncodedDocument]) -> list[DocumentKey]:
+    return [encoded.split.document.key for encoded in documents]
 
 
 def _change(entry: LedgerEntry | None, document: Document, label: str) -> Change:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.unit.ranking.lists import PROPERTY
-from umg_search.errors import EngineBusy, EngineError
+from umg_search.errors import EngineBusy
 from umg_search.store import bulk
 from umg_search.store.actions import Action
 from umg_search.store.bulk import LONGEST_PAUSE, send_all
@@ -108,10 +108,12 @@ def test_a_request_over_the_proxys_limit_is_halved_until_it_passes() -> None:
     assert [request for request in server.requests if len(request) <= 2] == [["aa", "bb"], ["cc"], ["dd", "ee"]]
 
 
-def test_an_entry_that_is_too_large_by_itself_is_an_error_with_its_size() -> None:
+def test_an_entry_that_is_too_large_by_itself_fails_alone_with_its_size() -> None:
     server = Server(limit=5)
-    with pytest.raises(EngineError, match=r"http://host:9200 refuses an entry of 11 bytes as too large"):
-        send(server, actions("a", "x" * 10))
+    outcomes = {o.action.subject: o for o in send_all(server, actions("a", "x" * 10), most_bytes=99, retries=0)}
+    assert outcomes["a"].done
+    assert outcomes["x" * 10].status == 413
+    assert "11 bytes is too large for http://host:9200" in outcomes["x" * 10].word["error"]
 
 
 def test_requests_are_cut_before_they_go_out() -> None:

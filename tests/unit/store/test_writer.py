@@ -200,7 +200,7 @@ def test_a_sweep_makes_a_busy_writer_of_such_a_generation_begin_anew(desk: Desk)
 
 
 def test_a_sweep_stops_a_busy_writer_before_it_deletes_what_that_wrote(desk: Desk) -> None:
-    begun = desk.writer._begin(desk.index, [encoded(OLD, SPEC)])
+    begun = desk.writer._begin(desk.index, [encoded(OLD, SPEC)], desk.writer._entries(desk.index, [OLD.key]))
     desk.writer._write(desk.index, begun)
     desk.now += 61
     finished: list[object] = []
@@ -264,13 +264,36 @@ def test_being_overtaken_on_one_document_does_not_hold_up_the_others(desk: Desk)
     assert all(desk.entry(document).next_generation == 2 for document in others)
 
 
-def test_a_document_that_was_deleted_meanwhile_is_written_anew(desk: Desk) -> None:
+def test_a_document_that_was_deleted_meanwhile_stays_deleted(desk: Desk) -> None:
+    """The deletion was reported, so it must hold; whoever wants the document back ingests it again."""
     desk.put(OLD)
     desk.engine.before("write_chunks", lambda: desk.another().delete(desk.index, [OLD.key]))
     (report,) = desk.put(NEW)
-    assert report.outcome is Outcome.NEW
-    assert desk.text() == NEW.text
-    assert desk.generations() == {3}
+    assert (report.outcome, report.reason) == (Outcome.FAILED, CONFLICT)
+    assert desk.entry().key is None
+    assert desk.put(NEW)[0].outcome is Outcome.NEW
+
+
+def test_a_revocation_during_a_write_is_not_undone(desk: Desk) -> None:
+    desk.put(replace(OLD, acl=("*",)))
+    revoked = replace(OLD, acl=("bob",))
+    desk.engine.before("write_chunks", lambda: desk.another().update_attributes(desk.index, revoked))
+    (report,) = desk.put(replace(NEW, acl=("*",)))
+    assert (report.outcome, report.reason) == (Outcome.FAILED, CONFLICT)
+    assert desk.entry().acl == ("bob",)
+    assert desk.text() == OLD.text
+
+
+def test_of_two_acl_changes_the_chunks_end_with_the_one_that_the_ledger_has(desk: Desk) -> None:
+    """The slower writer's chunk update lands last, and its last conditional write tells it that it lost."""
+    desk.put(OLD)
+    faster = replace(OLD, acl=("alice",))
+    desk.engine.before("update_access", lambda: desk.another().update_attributes(desk.index, faster))
+    with pytest.raises(WriteConflict):
+        desk.writer.update_attributes(desk.index, replace(OLD, acl=("bob",)))
+    assert desk.entry().acl == ("alice",)
+    assert {chunk.acl for chunk in desk.engine.chunks.values()} == {("alice",)}
+    assert desk.writer.plan(desk.index, [faster]) == [Change.NONE]
 
 
 # --- refused by the engine -----------------------------------------------------------------------------------------

@@ -186,7 +186,8 @@ class EmbeddedEngine:
 
     def _write(self, doing: str, call: Callable[[], _Answer]) -> _Answer:
         self._check_usable()
-        free = shutil.disk_usage(self._path).free
+        with translated(self._path, doing):
+            free = shutil.disk_usage(self._path).free
         if free < _RESERVE:
             raise EngineError(
                 f"{doing} was not begun: the disk of {self._path} has {free // 2**20} MiB free, "
