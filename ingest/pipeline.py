@@ -1,5 +1,6 @@
 """The write path: documents in, one report each out."""
 
+import json
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import replace
@@ -116,7 +117,9 @@ def unstorable(document: Document) -> str:
     if not document.id:
         return "Its id is empty."
     try:
-        attributes = orjson.dumps([*document.key, document.title, document.metadata, document.acl])
+        values = [*document.key, document.title, document.metadata, document.acl]
+        json.dumps(values, allow_nan=False)  # stricter on types; orjson, which servers are asked with, on numbers
+        attributes = orjson.dumps(values)
         document.text.encode("utf-8")
     except (TypeError, ValueError, RecursionError) as error:
         return f"It cannot be stored as JSON in UTF-8 ({error})."

@@ -8,6 +8,7 @@ from itertools import pairwise
 import numpy as np
 import regex
 
+from umg_search.encoding.encoders import Encoded, EncodingFailure
 from umg_search.granularity import Expert, Granularity
 from umg_search.model import (
     DenseModel,
@@ -93,7 +94,10 @@ def split(document: Document) -> SplitDocument:
 
 def encoded(document: Document, index_spec: SetSpec) -> EncodedDocument:
     """Encode every window from its own text."""
-    parts = split(document)
+    return of_windows(split(document), index_spec)
+
+
+def of_windows(parts: SplitDocument, index_spec: SetSpec) -> EncodedDocument:
     texts = {g: [parts.text_of(*w) for w in windows(parts.sentences, g)] for g in index_spec.granularities}
     return EncodedDocument(
         parts,
@@ -115,3 +119,15 @@ class HashedWords:
             dense=dense(text) if self._spec.dense else None,
             sparse=sparse(text) if self._spec.sparse else None,
         )
+
+
+class HashedEncoders(HashedWords):
+    """Encoders of such a set for an ingest; a document that says `unreadable` cannot be encoded."""
+
+    def encode(self, documents: Sequence[SplitDocument]) -> list[Encoded | EncodingFailure]:
+        return [self._one(document) for document in documents]
+
+    def _one(self, parts: SplitDocument) -> Encoded | EncodingFailure:
+        if "unreadable" in parts.document.text:
+            return EncodingFailure(parts.document.key, "the model raised ValueError")
+        return Encoded(of_windows(parts, self._spec), ("windows g02[0:2] have no dense vector",))

@@ -139,6 +139,8 @@ class Writer:
         """Delete what was replaced or left unfinished before the grace; return how many documents had any."""
         before = self._clock() - self._grace
         old = list(self._engine.entries(retired_before=before))
+        if not old:
+            return 0
         # The fence comes first: a writer that is still busy with such a generation must not make it live any more.
         held = _present(self._engine.write_entries([ledger.fence(entry, self._clock()) for entry in old]))
         self._clear(index, held, before=before)
