@@ -309,3 +309,70 @@ def test_the_installed_command_shows_no_traceback_without_debug(tmp_path: Path) 
     assert "Traceback" not in ended.stderr
     assert "no/such-folder" in ended.stderr
     assert "no document" in ended.stderr.lower() or "model" in ended.stderr.lower()
+
+
+@pytest.mark.usefixtures("embedded")
+@pytest.mark.parametrize("path", ["", "x" * 300])
+def test_a_path_that_is_empty_or_far_too_long_is_wrong_use(umg: Umg, path: str) -> None:
+    assert umg("ingest", path)[0] == 2
+
+
+@pytest.mark.usefixtures("embedded")
+def test_one_line_of_jsonl_that_no_engine_can_hold_fails_alone(umg: Umg, tmp_path: Path) -> None:
+    path = tmp_path / "lines.jsonl"
+    deep = '{"a":' * 900 + "1" + "}" * 900
+    bad = [
+        f'{{"id": "deep", "text": "One. Two.", "metadata": {deep}}}',
+        f'{{"id": "huge", "text": "One. Two.", "metadata": {{"n": {10**30}}}}}',
+        '{"id": "inf", "text": "One. Two.", "metadata": {"n": 1e999}}',
+    ]
+    path.write_text("\n".join([*bad, json.dumps({"id": "good", "text": HARBOUR})]) + "\n", encoding="utf-8")
+    code, out, err = umg("ingest", path)
+    assert (code, out.split(";")[0]) == (1, "1 new, 0 updated, 0 unchanged, 3 failed")
+    assert all(f"line {number}" in err for number in (1, 2, 3))
+
+
+@pytest.mark.usefixtures("embedded")
+def test_texts_are_printed_as_they_are(umg: Umg, tmp_path: Path) -> None:
+    path = tmp_path / "a:book:.txt"
+    path.write_text("The ratio is a:100:b and :warning: is a word. So is [bold].", encoding="utf-8")
+    umg("ingest", path)
+    _, out, _ = umg("search", "ratio")
+    assert "a:book:.txt" in out
+    assert "The ratio is a:100:b and :warning: is a word. So is [bold]." in out
+
+
+@pytest.mark.usefixtures("embedded")
+def test_principals_on_a_set_without_access_control_are_not_ignored_silently(umg: Umg, corpus: Path) -> None:
+    umg("ingest", corpus)
+    assert "principals were ignored" in umg.json("search", "apple", "--principal", "ann")["warnings"][0]
+
+
+def test_a_reader_that_has_seen_enough_is_no_failure(tmp_path: Path) -> None:
+    (tmp_path / "long.txt").write_text("A sentence of the long text. " * 20_000, encoding="utf-8")
+    environment = {**os.environ, "UMG_ENGINE": f"embedded:{tmp_path / 'index'}", "UMG_EXPERTS": "lexical"}
+    umg = f"{sys.executable} -c 'from umg_search.cli import main; main()'"
+    script = f"set -o pipefail; {umg} ingest long.txt && {umg} text long.txt | head -c 20"
+    ended = subprocess.run(  # noqa: S603 - our own program
+        ["/bin/bash", "-c", script], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+    )
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert ended.stdout.endswith("A sentence of the lo")
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "utf-8"])
+def test_any_output_encoding_will_do(tmp_path: Path, encoding: str) -> None:
+    (tmp_path / "a.txt").write_text("The café costs 3 €. It is open.", encoding="utf-8")
+    environment = {
+        **os.environ,
+        "UMG_ENGINE": f"embedded:{tmp_path / 'index'}",
+        "UMG_EXPERTS": "lexical",
+        "PYTHONIOENCODING": encoding,
+    }
+    umg = f"{sys.executable} -c 'from umg_search.cli import main; main()'"
+    script = f"{umg} ingest a.txt >/dev/null && {umg} search --json café"
+    ended = subprocess.run(  # noqa: S603 - our own program
+        ["/bin/bash", "-c", script], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+    )
+    assert ended.returncode == 0, ended.stderr
+    assert json.loads(ended.stdout)["contexts"][0]["text"] == "The café costs 3 €. It is open."

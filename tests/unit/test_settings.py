@@ -211,3 +211,28 @@ def test_a_password_does_not_reach_a_message() -> None:
     with pytest.raises(SettingsError) as caught:
         load_settings(engine="htps://user:geheim@host:9200")
     assert "geheim" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "http://localhost:99999",
+        "http://[::1",
+        "http://",
+        "http://localhost:abc",
+        "http://exa mple:1",
+        "https://user:ge/heim@host",
+        "https://user:ge?heim@host",
+    ],
+)
+def test_an_address_that_no_client_can_read_is_refused(address: str) -> None:
+    with pytest.raises(SettingsError, match="UMG_ENGINE") as refused:
+        load_settings(engine=address)
+    assert "heim" not in str(refused.value)
+
+
+@pytest.mark.parametrize("engine", ["elastic:geheim@localhost", "//user:geheim@host", "htps://user:ge@heim@host:9200"])
+def test_a_password_is_not_shown_where_the_scheme_is_missing(engine: str) -> None:
+    with pytest.raises(SettingsError) as refused:
+        load_settings(engine=engine)
+    assert "heim" not in str(refused.value)

@@ -199,7 +199,8 @@ class _Tally:
 
 def _ingest(service: IngestService, paths: list[Path], collection: str) -> _Tally:
     tally = _Tally()
-    bar = Progress(TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn(), console=err, transient=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
+    bar = Progress(*columns, console=err, transient=True, disable=not err.is_terminal)
     with bar:
         task = bar.add_task("ingest", total=total_bytes(paths))
 
