@@ -71,8 +71,10 @@ def _concatenate(hits: Sequence[Hits]) -> Hits:
     distinct = sorted(set(chain.from_iterable(part.distinct for part in hits)))
     number = {version: i for i, version in enumerate(distinct)}
     table = np.concatenate([part.table for part in hits], axis=1)
-    renumbered = [np.array([number[version] for version in part.distinct], dtype=np.int64) for part in hits]
-    table[0] = np.concatenate([new[part.table[0]] for new, part in zip(renumbered, hits, strict=True)])
+    names = [part.distinct for part in hits]
+    renumbered = np.array([number[version] for version in chain.from_iterable(names)], dtype=np.int64)
+    begin = np.cumsum([0, *map(len, names[:-1])])
+    table[0] = renumbered[table[0] + np.repeat(begin, [len(part) for part in hits])]
     return Hits(tuple(distinct), table, np.concatenate([part.counts for part in hits]))
 
 
