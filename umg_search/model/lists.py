@@ -75,8 +75,9 @@ def ranges(starts: IntArray, lengths: IntArray) -> Counts:
     """
     ends = np.cumsum(lengths)
     total = int(ends[-1]) if len(ends) else 0
-    shift = (starts - (ends - lengths)).astype(np.int32)
-    return np.arange(total, dtype=np.int32) + np.repeat(shift, lengths)
+    numbers = np.repeat((starts - (ends - lengths)).astype(np.int32), lengths)
+    numbers += np.arange(total, dtype=np.int32)
+    return numbers
 
 
 def unit_keys(document: IntArray, first: IntArray, last: IntArray) -> IntArray:

@@ -31,9 +31,10 @@ def fuse(evidence: Sequence[Evidence], weights: Sequence[float]) -> Fused:
     hits = _concatenate([item.ranked.hits for item, _ in pairs])
     document = hits.table[0]
     _, rows, unit = np.unique(unit_keys(document, hits.first, hits.last), return_index=True, return_inverse=True)
-    channel = np.repeat(np.arange(len(pairs)), [len(item.mass) for item, _ in pairs])
-    masses = np.concatenate([item.mass * weight for item, weight in pairs])
-    mass: FloatArray = np.bincount(channel * len(rows) + unit, masses, len(pairs) * len(rows)).astype(np.float64)
+    lengths = [len(item.mass) for item, _ in pairs]
+    channel = np.repeat(np.arange(len(pairs)), lengths)
+    masses = np.concatenate([item.mass for item, _ in pairs]) * np.repeat([weight for _, weight in pairs], lengths)
+    mass: FloatArray = np.asarray(np.bincount(channel * len(rows) + unit, masses, len(pairs) * len(rows)), np.float64)
     low, offset, tokens = _sentence_axis(hits)
     return Fused(
         channels=tuple(item.ranked.channel for item, _ in pairs),
