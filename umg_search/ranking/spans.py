@@ -7,6 +7,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from umg_search.model import Counts, FloatArray, Fused, IntArray, Selected
 
@@ -55,40 +56,37 @@ def sentence_evidence(fused: Fused) -> FloatArray:
 
 def _best(evidence: FloatArray, tokens: Counts, budget: int) -> list[int]:
     """Return the places of the sentences that fit, ascending."""
-    head, rest = _split(evidence)
-    chosen, left = _fill(_descending(head, evidence), tokens, budget)
-    more, _ = _fill(_descending(rest[tokens[rest] <= left], evidence), tokens, left)
+    least = _least_of_head(evidence)
+    chosen, left = _fill(_descending(evidence >= least, evidence), tokens, budget)
+    more, _ = _fill(_descending((tokens <= left) & (evidence > 0) & (evidence < least), evidence), tokens, left)
     return sorted(chosen + more)
 
 
-def _split(evidence: FloatArray) -> tuple[IntArray, IntArray]:
-    """Return the places of the most evidence, about HEAD of them, and the others that have any.
+def _least_of_head(evidence: FloatArray) -> float:
+    """Return the evidence above which a sentence is one of the HEAD best.
 
     Thousands of sentences carry some evidence and a few dozen fit. So only the head need be sorted whole; of the rest,
     what still fits after it.
     """
-    places = evidence.nonzero()[0]
-    if len(places) <= HEAD:
-        return places, places[:0]
-    value = evidence[places]
-    best = value >= np.partition(value, -HEAD)[-HEAD]
-    return places[best], places[~best]
+    least = float(np.partition(evidence, -HEAD)[-HEAD]) if len(evidence) > HEAD else 0.0
+    return max(least, ROUNDING)
 
 
-def _descending(places: IntArray, evidence: FloatArray) -> IntArray:
+def _descending(wanted: NDArray[np.bool_], evidence: FloatArray) -> IntArray:
+    places = wanted.nonzero()[0]
     return places[(-evidence[places]).argsort(kind="stable")]
 
 
 def _fill(order: IntArray, tokens: Counts, budget: int) -> tuple[list[int], int]:
     needed = tokens[order]
-    whole = int(np.searchsorted(np.cumsum(needed), budget, side="right"))
-    chosen = order[:whole].tolist()
+    whole = int(needed.cumsum().searchsorted(budget, side="right"))
+    chosen: list[int] = order[:whole].tolist()
     left = budget - int(needed[:whole].sum())
-    rest = order[whole:]
-    while len(rest := rest[tokens[rest] <= left]):
-        chosen.append(int(rest[0]))
-        left -= int(tokens[rest[0]])
-        rest = rest[1:]
+    rest = (needed[whole:] <= left).nonzero()[0] + whole
+    for place, tokens_needed in zip(order[rest].tolist(), needed[rest].tolist(), strict=True):
+        if tokens_needed <= left:
+            chosen.append(place)
+            left -= tokens_needed
     return chosen, left
 
 
@@ -98,8 +96,9 @@ def _best_runs(
     """Return the places of sentences that fit together with the neighbours they need, ascending."""
     chosen: set[int] = set()
     left = budget
-    for part in _split(evidence):
-        order = _descending(part[tokens[part] <= left], evidence)
+    least = _least_of_head(evidence)
+    for part in (evidence >= least, (evidence > 0) & (evidence < least)):
+        order = _descending(part & (tokens <= left), evidence)
         for place, needed in zip(order.tolist(), tokens[order].tolist(), strict=True):
             if needed > left or place in chosen:
                 continue
