@@ -14,7 +14,6 @@ UmgError
 │   ├── WriteConflict         another writer changed the same document
 │   └── NoIndexSet            nothing was ingested under this prefix yet
 └── DocumentError             one document cannot be read, split, encoded or stored
-    ├── UnreadableDocument    the file is empty, broken, binary or of an unknown kind
     └── DocumentNotFound      no such document in this collection
 """
 
@@ -73,10 +72,6 @@ class NoIndexSet(EngineError, ConfigurationError):
 
 class DocumentError(UmgError):
     """One document cannot be read, split, encoded or stored."""
-
-
-class UnreadableDocument(DocumentError):
-    """A file that is empty, broken, binary or of an unknown kind."""
 
 
 class DocumentNotFound(DocumentError):

@@ -55,7 +55,9 @@ def markdown_title(text: str) -> str:
         return ""
     # Taken apart without a pattern: one with several runs of blanks takes cubic time for a line of blanks.
     line = str(heading[1] or heading[2]).rstrip()
-    return line.rstrip("#").rstrip() or line if heading[1] else line
+    marked = line.rstrip("#")
+    closed = bool(heading[1]) and marked != marked.rstrip()  # closing marks stand apart: `C#` is a word
+    return marked.rstrip() or line if closed else line
 
 
 def _from_office(raw: bytes, ending: str) -> Content:

