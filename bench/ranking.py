@@ -60,7 +60,9 @@ def timed(action: Callable[[], object]) -> float:
 def main() -> None:
     """Print one line a stage, then the sum that the goal speaks of."""
     packed = ranked_lists(np.random.default_rng(7))
-    lists = [RankedList(channel, unpack(values), scores) for channel, values, scores in packed]
+    values = [part for _, part, _ in packed]
+    hits = unpack(values)
+    lists = [RankedList(channel, found, scores) for (channel, _, scores), found in zip(packed, hits, strict=True)]
 
     def read() -> list[Evidence]:
         return [to_evidence(item, normalisation=Normalisation.ZSCORE, temperature=1.0) for item in lists]
@@ -80,13 +82,18 @@ def main() -> None:
 
     def picked(order):  # noqa: ANN001, ANN202 - a generator local to the two selections above
         rows = zip(
-            order.document.tolist(), order.first.tolist(), order.last.tolist(), order.score.tolist(), strict=True
+            order.document.tolist(),
+            order.first.tolist(),
+            order.last.tolist(),
+            order.place.tolist(),
+            order.score.tolist(),
+            strict=True,
         )
         listed = list(rows)
         return (fused.selected(*listed[row]) for row in deduplicate(order, share=0.75))
 
     stages = {
-        "unpack": timed(lambda: [unpack(values) for _, values, _ in packed]),
+        "unpack": timed(lambda: unpack(values)),
         "evidence + weights": timed(lambda: entropy_weights(read())),
         "fuse": timed(lambda: fuse(evidence, weights)),
         "select chunks": timed(chunks),

@@ -168,7 +168,13 @@ def select(fused: Fused, options: RankingOptions) -> list[Selected]:
     ranked = by_length(fused, pool, alpha=options.alpha, floor=options.floor)
     rows = islice(deduplicate(ranked, share=options.overlap), options.limit)
     chosen = (
-        fused.selected(int(ranked.document[i]), int(ranked.first[i]), int(ranked.last[i]), float(ranked.score[i]))
+        fused.selected(
+            int(ranked.document[i]),
+            int(ranked.first[i]),
+            int(ranked.last[i]),
+            int(ranked.place[i]),
+            float(ranked.score[i]),
+        )
         for i in rows
     )
     return list(within_budget(chosen, budget=options.budget))
@@ -322,8 +328,9 @@ def _mass_by_channel(ranking: Ranking, item: Selected) -> dict[Channel, float]:
         return {}
     shared = np.minimum(fused.last, item.last) - np.maximum(fused.first, item.first)
     inside = (fused.document == fused.versions.index(item.version)) & (shared > 0)
-    part = shared[inside] / (fused.last - fused.first)[inside]
-    masses = fused.mass[:, inside] @ part
+    part = np.where(inside, shared / (fused.last - fused.first), 0.0)
+    shares = fused.shares
+    masses = np.bincount(shares.channel, shares.mass * part[shares.unit], len(fused.channels))
     return {channel: mass for channel, mass in zip(fused.channels, masses.tolist(), strict=True) if mass > 0}
 
 

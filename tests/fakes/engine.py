@@ -169,7 +169,8 @@ def _ranked(channel: Channel, chunks: Sequence[Chunk], query: EncodedQuery, dept
     scored = [(_score(channel.expert, chunk, query), chunk) for chunk in chunks]
     found = [(score, chunk) for score, chunk in scored if score is not None]
     best = sorted(found, key=lambda pair: (-pair[0], pair[1].version, pair[1].first))[:depth]
-    return RankedList(channel, unpack([chunk.unit for _, chunk in best]), np.array([score for score, _ in best]))
+    (hits,) = unpack([[chunk.unit.decode() for _, chunk in best]])
+    return RankedList(channel, hits, np.array([score for score, _ in best]))
 
 
 def _score(expert: Expert, chunk: Chunk, query: EncodedQuery) -> float | None:

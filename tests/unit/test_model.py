@@ -189,5 +189,5 @@ def test_a_list_without_some_versions_keeps_scores_and_counts_with_their_hits() 
 
 def test_selections_of_a_fused_list_name_version_sentences_and_tokens() -> None:
     found = fused((A, G2, 7, 0.5), (B, G2, 0, 0.5))
-    chosen = found.selected(0, 7, 9, 0.25)
+    chosen = found.selected(0, 7, 9, int(found.place[0]), 0.25)
     assert (chosen.version, chosen.first, chosen.last, chosen.score, chosen.counts) == (A.version, 7, 9, 0.25, (8, 9))

@@ -22,9 +22,9 @@ Counts = NDArray[np.int32]
 class Hits:
     """Windows that an engine found, one column of `table` a window.
 
-    The rows of `table` are: number of the document version in `distinct`; first and last sentence; first sentence whose
-    token count is known, and how many are. `counts` holds the token counts of all windows one after the other. They
-    cover a window's own sentences, for 2- and 4-sentence windows those of their whole parent.
+    `distinct` is ascending. The rows of `table` are: number of the document version in it; first and last sentence;
+    first sentence whose token count is known, and how many are. `counts` holds the token counts of all windows one
+    after the other. They cover a window's own sentences, for 2- and 4-sentence windows those of their whole parent.
     """
 
     distinct: tuple[DocumentVersion, ...]
@@ -124,15 +124,38 @@ class Evidence:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Shares:
+    """Who gave what to which unit: number of the channel, number of the unit and weighted mass, one row a hit."""
+
+    channel: IntArray
+    unit: IntArray
+    mass: FloatArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Stretches:
+    """Runs of neighbouring sentences of a document whose token counts are known, laid one after the other.
+
+    Stretch number s begins at sentence `first[s]` of document number `document[s]`, which lies at place `offset[s]`;
+    `size` is the number of all places.
+    """
+
+    document: IntArray
+    first: IntArray
+    offset: IntArray
+    size: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Fused:
-    """All units (distinct windows) of all lists with the mass that each channel gives them.
+    """All units (distinct windows) of all lists, with their mass.
 
     Units are sorted by (document version, first, last): unit u is sentences first[u] to last[u] of
-    versions[document[u]]. `mass` has shape (channels, units); its sum is 1. `parent_first` and `parent_last` name the
+    versions[document[u]]. `mass` is P(u), of shape (units,); its sum is 1. `parent_first` and `parent_last` name the
     unit's parent where it is a 2- or 4-sentence window with a longer one, else the unit itself.
 
-    Sentences that have a known token count lie on one flat axis: sentence i of document d is at offset[d] + i - low[d],
-    for i in low[d] to high[d] (excluded); `tokens` holds the counts (0: not known).
+    All sentences that have a known token count lie on one axis, stretch by stretch: the first sentence of unit u is at
+    `place[u]`; `tokens` holds the counts.
     """
 
     channels: tuple[Channel, ...]
@@ -142,36 +165,36 @@ class Fused:
     last: IntArray
     parent_first: IntArray
     parent_last: IntArray
+    place: IntArray
     mass: FloatArray
-    low: IntArray
-    offset: IntArray
+    shares: Shares
+    stretches: Stretches
     tokens: Counts
 
-    def position(self, document: IntArray, sentence: IntArray) -> IntArray:
-        """Return the place of sentences on the flat axis."""
-        place: IntArray = self.offset[document] + sentence - self.low[document]
-        return place
-
-    def lengths(self, document: IntArray, first: IntArray, last: IntArray) -> IntArray:
-        """Return the tokens of ranges of sentences."""
+    def lengths(self, candidates: "Candidates") -> IntArray:
+        """Return the tokens of candidates."""
         sums = np.concatenate(([0], np.cumsum(self.tokens)))
-        length: IntArray = sums[self.position(document, last)] - sums[self.position(document, first)]
+        length: IntArray = sums[candidates.place + candidates.last - candidates.first] - sums[candidates.place]
         return length
 
-    def selected(self, document: int, first: int, last: int, score: float) -> "Selected":
-        """Return a range of sentences of document number `document` as a selection."""
-        start = int(self.offset[document] + first - self.low[document])
-        counts = tuple(self.tokens[start : start + last - first].tolist())
-        return Selected(self.versions[document], first, last, score, counts)
+    def selected(self, document: int, first: int, last: int, place: int, score: float) -> "Selected":
+        """Return sentences of document number `document`, the first of which is at `place`, as a selection."""
+        return Selected(
+            self.versions[document], first, last, score, tuple(self.tokens[place : place + last - first].tolist())
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Candidates:
-    """Ranges of sentences that compete for the answer, with a score each; `document` indexes `Fused.versions`."""
+    """Ranges of sentences that compete for the answer, with a score each.
+
+    `document` indexes `Fused.versions`; the first sentence is at `place` on the axis of `Fused.tokens`.
+    """
 
     document: IntArray
     first: IntArray
     last: IntArray
+    place: IntArray
     score: FloatArray
 
 

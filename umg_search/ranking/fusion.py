@@ -10,15 +10,18 @@ import numpy as np
 
 from umg_search.model import (
     Candidates,
-    Counts,
     Evidence,
-    FloatArray,
     Fused,
     Hits,
     IntArray,
+    Shares,
+    Stretches,
     ranges,
     unit_keys,
 )
+
+BITS = 33
+"""Bits of a sentence number, or of the number after the last one: the packed value holds 32."""
 
 
 def fuse(evidence: Sequence[Evidence], weights: Sequence[float]) -> Fused:
@@ -29,31 +32,32 @@ def fuse(evidence: Sequence[Evidence], weights: Sequence[float]) -> Fused:
     """
     pairs = sorted(zip(evidence, weights, strict=True), key=lambda pair: pair[0].ranked.channel)
     hits = _concatenate([item.ranked.hits for item, _ in pairs])
-    document = hits.table[0]
-    _, rows, unit = np.unique(unit_keys(document, hits.first, hits.last), return_index=True, return_inverse=True)
-    lengths = [len(item.mass) for item, _ in pairs]
-    channel = np.repeat(np.arange(len(pairs)), lengths)
-    masses = np.concatenate([item.mass for item, _ in pairs]) * np.repeat([weight for _, weight in pairs], lengths)
-    mass: FloatArray = np.asarray(np.bincount(channel * len(rows) + unit, masses, len(pairs) * len(rows)), np.float64)
-    low, offset, tokens = _sentence_axis(hits)
+    key = unit_keys(hits.table[0], hits.first, hits.last)
+    _, rows, unit = np.unique(key, return_index=True, return_inverse=True)
+    share = np.concatenate([weight * item.mass for item, weight in pairs])
+    document, first, last, counted, length = hits.table[:, rows]
+    stretches, shift = _stretches(document, counted, counted + length)
+    tokens = np.empty(stretches.size, dtype=np.int32)
+    tokens[ranges(shift[unit] + hits.count_first, hits.count_length)] = hits.counts
     return Fused(
         channels=tuple(item.ranked.channel for item, _ in pairs),
         versions=hits.distinct,
-        document=document[rows],
-        first=hits.first[rows],
-        last=hits.last[rows],
-        parent_first=hits.count_first[rows],
-        parent_last=(hits.count_first + hits.count_length)[rows],
-        mass=mass.reshape(len(pairs), len(rows)),
-        low=low,
-        offset=offset,
+        document=document,
+        first=first,
+        last=last,
+        parent_first=counted,
+        parent_last=counted + length,
+        place=shift + first,
+        mass=np.asarray(np.bincount(unit, share, len(rows)), np.float64),
+        shares=Shares(np.repeat(np.arange(len(pairs)), [len(item.mass) for item, _ in pairs]), unit, share),
+        stretches=stretches,
         tokens=tokens,
     )
 
 
 def units(fused: Fused) -> Candidates:
     """Return every unit as a candidate, scored by its mass P(u)."""
-    return Candidates(fused.document, fused.first, fused.last, fused.mass.sum(axis=0))
+    return Candidates(fused.document, fused.first, fused.last, fused.place, fused.mass)
 
 
 def by_length(fused: Fused, candidates: Candidates, *, alpha: float, floor: int) -> Candidates:
@@ -61,33 +65,42 @@ def by_length(fused: Fused, candidates: Candidates, *, alpha: float, floor: int)
 
     Ties keep the order of document version, first and last sentence.
     """
-    tokens = fused.lengths(candidates.document, candidates.first, candidates.last)
+    tokens = fused.lengths(candidates)
     score = candidates.score / np.maximum(tokens, max(1, floor)) ** float(alpha)  # a whole alpha would overflow int64
     order = np.argsort(-score, kind="stable")
-    return Candidates(candidates.document[order], candidates.first[order], candidates.last[order], score[order])
+    return Candidates(
+        candidates.document[order],
+        candidates.first[order],
+        candidates.last[order],
+        candidates.place[order],
+        score[order],
+    )
 
 
 def _concatenate(hits: Sequence[Hits]) -> Hits:
     """Return the windows of all lists, their versions numbered in order."""
-    distinct = sorted(set(chain.from_iterable(part.distinct for part in hits)))
-    number = {version: i for i, version in enumerate(distinct)}
     table = np.concatenate([part.table for part in hits], axis=1)
-    names = [part.distinct for part in hits]
-    renumbered = np.array([number[version] for version in chain.from_iterable(names)], dtype=np.int64)
-    begin = np.cumsum([0, *map(len, names[:-1])])
-    table[0] = renumbered[table[0] + np.repeat(begin, [len(part) for part in hits])]
-    return Hits(tuple(distinct), table, np.concatenate([part.counts for part in hits]))
+    counts = np.concatenate([part.counts for part in hits])
+    distinct = hits[0].distinct
+    if any(part.distinct is not distinct for part in hits):  # lists of one answer number the same versions
+        distinct = tuple(sorted(set(chain.from_iterable(part.distinct for part in hits))))
+        number = {version: i for i, version in enumerate(distinct)}
+        table[0] = list(chain.from_iterable(map(number.__getitem__, part.versions) for part in hits))
+    return Hits(distinct, table, counts)
 
 
-def _sentence_axis(hits: Hits) -> tuple[IntArray, IntArray, Counts]:
-    document, documents = hits.table[0], len(hits.distinct)
-    low = np.full(documents, np.iinfo(np.int64).max)
-    high = np.zeros(documents, dtype=np.int64)
-    np.minimum.at(low, document, hits.count_first)
-    np.maximum.at(high, document, hits.count_first + hits.count_length)
-    ends = np.cumsum(high - low)
-    offset = ends - (high - low)
-    tokens = np.zeros(int(ends[-1]) if documents else 0, dtype=np.int32)
-    starts = offset[document] + hits.count_first - low[document]
-    tokens[ranges(starts, hits.count_length)] = hits.counts
-    return low, offset, tokens
+def _stretches(document: IntArray, begin: IntArray, end: IntArray) -> tuple[Stretches, IntArray]:
+    """Return the stretches that ranges of sentences form, and for each range what takes a sentence to its place.
+
+    Ranges come sorted by document. A stretch ends where no later range begins at or before what the earlier ones
+    reach.
+    """
+    base = document << BITS
+    reached = np.maximum.accumulate(base + end)
+    ahead = np.minimum.accumulate((base + begin)[::-1])[::-1]
+    rows = np.concatenate(([0], (ahead[1:] > reached[:-1]).nonzero()[0] + 1, [len(document)]))
+    start, stop = ahead[rows[:-1]], reached[rows[1:] - 1]
+    ends = np.cumsum(stop - start)
+    offset = ends - (stop - start)
+    stretches = Stretches(start >> BITS, start & (1 << BITS) - 1, offset, int(ends[-1]))
+    return stretches, base + np.repeat(offset - start, np.diff(rows))

@@ -17,12 +17,13 @@ def promote(fused: Fused, *, own_mass: bool = True) -> Candidates:
     """
     key = unit_keys(fused.document, fused.parent_first, fused.parent_last)
     _, row, target = np.unique(key, return_index=True, return_inverse=True)
-    mass = fused.mass.sum(axis=0)
-    counted = np.ones(len(mass), dtype=bool)
+    counted = np.ones(len(fused.mass), dtype=bool)
     if not own_mass:
         fine = (fused.parent_first != fused.first) | (fused.parent_last != fused.last)
         has_fine = np.bincount(target, fine, len(row)) > 0
         counted = fine | ~has_fine[target]
     with np.errstate(divide="ignore"):  # a mass of exactly 1 gives log 0 = -inf, and A = 1
-        missed = np.bincount(target, np.where(counted, np.log1p(-np.minimum(mass, 1.0)), 0.0), len(row))
-    return Candidates(fused.document[row], fused.parent_first[row], fused.parent_last[row], -np.expm1(missed))
+        missed = np.bincount(target, np.where(counted, np.log1p(-np.minimum(fused.mass, 1.0)), 0.0), len(row))
+    first = fused.parent_first[row]
+    place = fused.place[row] - fused.first[row] + first
+    return Candidates(fused.document[row], first, fused.parent_last[row], place, -np.expm1(missed))

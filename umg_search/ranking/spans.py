@@ -27,7 +27,7 @@ def spans(fused: Fused, *, budget: int, min_sentences: int = 1) -> list[Selected
     even one sentence fits, the best one is returned whole, for the caller to cut.
     """
     evidence = sentence_evidence(fused)
-    starts = fused.offset.tolist()
+    starts = fused.stretches.offset.tolist()
     if min_sentences > 1:
         chosen = _best_runs(evidence, fused.tokens, frozenset(starts), budget, min_sentences)
     else:
@@ -40,15 +40,15 @@ def spans(fused: Fused, *, budget: int, min_sentences: int = 1) -> list[Selected
 
 
 def sentence_evidence(fused: Fused) -> FloatArray:
-    """Return E(d, i) for every place of the flat axis; its sum is the whole mass.
+    """Return E(d, i) for every place of the axis; its sum is the whole mass.
 
     Each unit adds its density where it starts and takes it away where it ends; the running sum is E, equal to the last
     bit for sentences that the same units hold.
     """
-    density = fused.mass.sum(axis=0) / (fused.last - fused.first)
-    size = len(fused.tokens) + 1
-    change = np.bincount(fused.position(fused.document, fused.first), density, size)
-    change -= np.bincount(fused.position(fused.document, fused.last), density, size)
+    length = fused.last - fused.first
+    density = fused.mass / length
+    bounds = np.concatenate((fused.place, fused.place + length))
+    change = np.bincount(bounds, np.concatenate((density, -density)), len(fused.tokens) + 1)
     evidence = change[:-1].cumsum()
     evidence[evidence < ROUNDING] = 0.0
     return evidence
@@ -157,6 +157,6 @@ def _runs(places: Sequence[int], starts: frozenset[int]) -> Iterator[list[int]]:
 
 
 def _selected(fused: Fused, offsets: Sequence[int], run: Sequence[int], score: float) -> Selected:
-    document = bisect_right(offsets, run[0]) - 1
-    first = run[0] - offsets[document] + int(fused.low[document])
-    return fused.selected(document, first, first + len(run), score)
+    stretch = bisect_right(offsets, run[0]) - 1
+    first = run[0] - offsets[stretch] + int(fused.stretches.first[stretch])
+    return fused.selected(int(fused.stretches.document[stretch]), first, first + len(run), run[0], score)

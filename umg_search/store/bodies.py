@@ -12,7 +12,7 @@ import orjson
 import regex
 
 from umg_search.granularity import Channel, Expert
-from umg_search.model import EVERYBODY, EncodedQuery, RankedList, SparseVector
+from umg_search.model import EVERYBODY, EncodedQuery, FloatArray, RankedList, SparseVector
 from umg_search.ports import Scope
 from umg_search.store.dialect import Dialect, cosines
 from umg_search.store.units import unpack
@@ -101,13 +101,19 @@ def bounded_words(text: str, most: int = MOST_WORDS) -> tuple[str, int]:
     return " ".join(words[:most]), max(0, len(words) - most)
 
 
-def read_list(channel: Channel, answer: Mapping[str, Any]) -> RankedList:
-    """Return the ranked list in one answer of a multi-search; dense scores become cosines."""
-    hits = answer["hits"]["hits"]
+def read_lists(answers: Mapping[Channel, Mapping[str, Any]]) -> list[RankedList]:
+    """Return the ranked lists in the answers of a multi-search; dense scores become cosines."""
+    hits = [answer["hits"]["hits"] for answer in answers.values()]
+    units = unpack([[hit["fields"]["unit"][0] for hit in part] for part in hits])
+    return [
+        RankedList(channel, found, _scores(channel, part))
+        for channel, found, part in zip(answers, units, hits, strict=True)
+    ]
+
+
+def _scores(channel: Channel, hits: Sequence[Mapping[str, Any]]) -> FloatArray:
     scores = np.fromiter((hit["_score"] for hit in hits), dtype=np.float64, count=len(hits))
-    if channel.expert is Expert.DENSE:
-        scores = cosines(scores)
-    return RankedList(channel, unpack([hit["fields"]["unit"][0] for hit in hits]), scores)
+    return cosines(scores) if channel.expert is Expert.DENSE else scores
 
 
 def failure_of(answer: Mapping[str, Any]) -> str | None:

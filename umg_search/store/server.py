@@ -9,7 +9,6 @@ from uuid import uuid4
 import numpy as np
 
 from umg_search.errors import EngineError, IndexMismatch, QueryError
-from umg_search.granularity import Channel
 from umg_search.model import (
     DocumentHash,
     DocumentState,
@@ -17,7 +16,6 @@ from umg_search.model import (
     EngineInfo,
     IndexSet,
     LedgerEntry,
-    RankedList,
     Retrieval,
     SetSpec,
     TextBlock,
@@ -120,14 +118,10 @@ class ServerEngine:
         if not request.channels:
             return Retrieval(())
         answer = self._server.call("POST", "/_msearch", lines=request.body).body
-        lists: list[RankedList] = []
-        failed: dict[Channel, str] = {}
-        for channel, part in zip(request.channels, answer["responses"], strict=True):
-            reason = bodies.failure_of(part)
-            if reason is None:
-                lists.append(bodies.read_list(channel, part))
-            else:
-                failed[channel] = reason
+        parts = dict(zip(request.channels, answer["responses"], strict=True))
+        reasons = {channel: bodies.failure_of(part) for channel, part in parts.items()}
+        failed = {channel: reason for channel, reason in reasons.items() if reason is not None}
+        lists = bodies.read_lists({channel: part for channel, part in parts.items() if channel not in failed})
         return Retrieval(tuple(lists), failed, request.notes)
 
     def fetch(self, index: IndexSet, documents: Sequence[DocumentHash], blocks: Sequence[BlockId]) -> Fetched:

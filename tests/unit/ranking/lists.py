@@ -57,7 +57,7 @@ def hits(granularity: Granularity, found: Sequence[tuple[Text, int]]) -> Hits:
     def column(values: Sequence[int]) -> np.ndarray:
         return np.array(values, dtype=np.int64)
 
-    distinct = tuple(dict.fromkeys(text.version for text, _ in found))
+    distinct = tuple(sorted({text.version for text, _ in found}))
     table = (
         column([distinct.index(text.version) for text, _ in found]),
         column([span.first for span in spans]),

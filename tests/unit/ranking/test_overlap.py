@@ -11,7 +11,7 @@ from umg_search.ranking.overlap import deduplicate
 
 def candidates(*ranges: tuple[int, int, int]) -> Candidates:
     document, first, last = np.array(ranges, dtype=np.int64).reshape(-1, 3).T
-    return Candidates(document, first, last, np.linspace(1, 0, len(ranges)))
+    return Candidates(document, first, last, first, np.linspace(1, 0, len(ranges)))
 
 
 def kept(*ranges: tuple[int, int, int], share: float = 0.75) -> list[int]:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.unit.ranking.lists import G2, G4, G8, PROPERTY, Text, fused, ranked_lists
 from tests.unit.ranking.test_fusion import fuse_all
 from umg_search.granularity import Granularity
-from umg_search.model import FloatArray, Fused, RankedList, Selected
+from umg_search.model import DocumentVersion, FloatArray, Fused, RankedList, Selected
 from umg_search.ranking.spans import HEAD, sentence_evidence, spans
 
 A = Text("a", (10,) * 12)
@@ -24,9 +24,16 @@ def flat(found: Fused) -> FloatArray:
     return sentence_evidence(found)
 
 
+def place_of(found: Fused, version: DocumentVersion, sentence: int) -> int:
+    """Return the place of a sentence on the axis: in the last stretch of its document that does not begin later."""
+    here = found.stretches
+    document = found.versions.index(version)
+    (stretch,) = np.flatnonzero((here.document == document) & (here.first <= sentence))[-1:]
+    return int(here.offset[stretch] + sentence - here.first[stretch])
+
+
 def evidence_of(found: Fused, text: Text, sentence: int) -> float:
-    document = found.versions.index(text.version)
-    return float(flat(found)[found.offset[document] + sentence - found.low[document]])
+    return float(flat(found)[place_of(found, text.version, sentence)])
 
 
 # --- E(d, i) -----------------------------------------------------------------------------------------------------
@@ -231,10 +238,9 @@ def test_evidence_on_sentences_is_the_whole_mass(lists: list[RankedList]) -> Non
 def test_evidence_is_what_a_plain_loop_over_units_and_sentences_gives(lists: list[RankedList]) -> None:
     found = fuse_all(lists)
     expected = np.zeros(len(found.tokens))
-    mass = found.mass.sum(axis=0)
-    for unit, (document, first, last) in enumerate(zip(found.document, found.first, found.last, strict=True)):
+    for mass, document, first, last in zip(found.mass, found.document, found.first, found.last, strict=True):
         for sentence in range(first, last):
-            expected[found.offset[document] + sentence - found.low[document]] += mass[unit] / (last - first)
+            expected[place_of(found, found.versions[document], sentence)] += mass / (last - first)
     assert flat(found) == pytest.approx(expected, abs=1e-12)
 
 
@@ -269,8 +275,7 @@ def test_scores_of_spans_fall_and_are_the_evidence_inside(lists: list[RankedList
     runs = spans(found, budget=budget)
     assert [run.score for run in runs] == sorted((run.score for run in runs), reverse=True)
     for run in runs:
-        document = found.versions.index(run.version)
-        start = found.offset[document] + run.first - found.low[document]
+        start = place_of(found, run.version, run.first)
         assert run.score == pytest.approx(evidence[start : start + run.last - run.first].sum())
         assert run.counts == tuple(found.tokens[start : start + run.last - run.first].tolist())
 
@@ -288,7 +293,6 @@ def test_filling_is_greedy(lists: list[RankedList], budget: int) -> None:
             expected.add(place)
     chosen = set()
     for run in spans(found, budget=budget):
-        document = found.versions.index(run.version)
-        start = int(found.offset[document] + run.first - found.low[document])
+        start = place_of(found, run.version, run.first)
         chosen |= set(range(start, start + run.last - run.first))
     assert chosen == expected or (not expected and chosen == {int(evidence.argmax())})

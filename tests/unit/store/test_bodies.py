@@ -183,19 +183,19 @@ def found(*hits: dict[str, Any], **more: Any) -> dict[str, Any]:
 
 
 def test_a_list_is_read_from_the_packed_values_alone() -> None:
-    ranked = bodies.read_list(Channel(LEXICAL, G2), found(hit(4, 7.5), hit(0, 2.5)))
+    (ranked,) = bodies.read_lists({Channel(LEXICAL, G2): found(hit(4, 7.5), hit(0, 2.5))})
     assert (ranked.hits.first.tolist(), ranked.scores.tolist()) == ([4, 0], [7.5, 2.5])
     assert ranked.hits.versions == (VERSION, VERSION)
 
 
 def test_dense_scores_become_cosines() -> None:
-    ranked = bodies.read_list(Channel(DENSE, G2), found(hit(4, (1 + 0.5) / 2), hit(0, (1 - 0.25) / 2)))
+    (ranked,) = bodies.read_lists({Channel(DENSE, G2): found(hit(4, (1 + 0.5) / 2), hit(0, (1 - 0.25) / 2))})
     assert ranked.scores.tolist() == pytest.approx([0.5, -0.25])
 
 
 @pytest.mark.parametrize("expert", Expert)
 def test_an_answer_without_hits_is_an_empty_list(expert: Expert) -> None:
-    ranked = bodies.read_list(Channel(expert, G2), found())
+    (ranked,) = bodies.read_lists({Channel(expert, G2): found()})
     assert (len(ranked.hits), ranked.scores.tolist()) == (0, [])
 
 

@@ -49,7 +49,7 @@ def test_a_chunk_holds_what_searches_ask_for() -> None:
     assert chunk.text == item.split.text_of(2, 5)
     assert chunk.dense.tolist() == item.dense[Granularity.G4][1].tolist()
     assert chunk.sparse is item.sparse[Granularity.G4][1]
-    hits = unpack([chunk.unit])
+    (hits,) = unpack([[chunk.unit.decode()]])
     assert (hits.first.tolist(), hits.last.tolist(), hits.versions) == ([2], [5], (VERSION,))
     assert hits.counts.tolist() == list(item.split.counts)
 

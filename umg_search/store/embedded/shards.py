@@ -151,7 +151,8 @@ class Shard:
         scores = np.array([points[i].score for i in order], dtype=np.float64)
         if expert is Expert.DENSE:
             scores = np.clip(scores, -1.0, 1.0)  # rounding in float32 can pass the bounds of a cosine
-        return RankedList(self._channel(expert), unpack([units[i] for i in order]), scores)
+        (hits,) = unpack([[units[i] for i in order]])
+        return RankedList(self._channel(expert), hits, scores)
 
     def _one_by_one(self, requests: Mapping[Expert, qdrant.QueryRequest], failed: Mapping[Channel, str]) -> Retrieval:
         lists: list[RankedList] = []
