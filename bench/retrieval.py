@@ -3,8 +3,8 @@
 `python -m bench.retrieval ../shared/data/chunking_eval_docs http://SERVER... [--chunks 50000]`
 
 The corpus is a real one, enlarged (bench/enlarged.py). Contenders, question by question in turn:
-usual-10, usual-100  one kNN search, k = 100, over an index of the finest chunks that holds vector and text: `_id` and text
-                     returned, the vector left out of the answer, at size 10 and 100
+usual-10, usual-100  one kNN search, k = 100, over an index of the finest chunks that holds vector and text: `_id` and
+                     text returned, the vector left out of the answer, at size 10 and 100
 own-shape            one kNN search at the finest granularity in the shape of our own requests
 ten lists, lean      the retrieval of all channels, of all granularities and of the `lean` ones
 search               SearchService.search less the encoding of the question

@@ -18,6 +18,7 @@ from umg_search.model import (
     SetSpec,
     SparseModel,
     SparseVector,
+    StoredVector,
     TextBlock,
     Vectors,
 )
@@ -96,7 +97,7 @@ class Chunk:
     unit: bytes
     collection: str
     acl: tuple[str, ...]
-    dense: Vectors | None = None
+    dense: StoredVector | None = None
     sparse: SparseVector | None = None
     text: str | None = None
 

@@ -12,7 +12,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 
 from umg_search.errors import SettingsError
 from umg_search.granularity import Expert, Granularity
-from umg_search.model import Encoding
+from umg_search.model import Encoding, VectorType
 
 PREFIX = "UMG_"
 CONFIG = "UMG_CONFIG"
@@ -55,6 +55,10 @@ class Settings(BaseSettings):
     )
     dense_query_prompt: str = Field("", description="put before a question; empty: the model's own prompt")
     dense_passage_prompt: str = Field("", description="put before a passage; empty: the model's own prompt")
+    vectors: VectorType = Field(
+        VectorType.INT8,
+        description="numbers of stored vectors: `int8` (a quarter of the bytes, cosines right to 0.003) or `float32`",
+    )
     sparse_model: str = Field(
         "", validate_default=True, description="sentence-transformers SparseEncoder, named like the dense model"
     )

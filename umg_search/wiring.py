@@ -77,6 +77,7 @@ def _spec(settings: Settings, encoders: Encoders) -> SetSpec:
         access_control=settings.access_control,
         dense=dense,
         sparse=sparse,
+        vectors=settings.vectors,
     )
 
 

@@ -10,12 +10,13 @@ import pytest
 from tests.fakes.encoders import HashedWords, dense, encoded, spec, split
 from umg_search.errors import DocumentNotFound, EngineError, IndexMismatch, NoIndexSet, QueryError
 from umg_search.granularity import Channel, Expert, Granularity
-from umg_search.model import Document, DocumentKey, IndexSet, Outcome, SearchResult, version_of
+from umg_search.model import Document, DocumentKey, IndexSet, Outcome, SearchResult, Vectors, VectorType, version_of
 from umg_search.ports import ChunkId, Engine, Scope
 from umg_search.search import Query, RankingOptions, SearchService, Selection
 from umg_search.settings import Settings
 from umg_search.store import ledger
 from umg_search.store.entries import ids_of
+from umg_search.store.precision import stored_vector
 from umg_search.store.reader import Reader
 from umg_search.store.writer import Change, Writer
 from umg_search.windows import window_count
@@ -141,7 +142,14 @@ def test_texts_and_offsets_are_exact_for_each_selection(store: Store) -> None:
             assert context.text == text[bounds[context.first] : bounds[context.last]].strip()
 
 
-def test_dense_scores_are_cosines(store: Store) -> None:
+def cosine(one: Vectors, other: Vectors, kind: VectorType) -> float:
+    a, b = (stored_vector(vector, kind).astype(np.float64) for vector in (one, other))
+    return float(a @ b / np.linalg.norm(a) / np.linalg.norm(b))
+
+
+@pytest.mark.parametrize("kind", VectorType)
+def test_dense_scores_are_cosines_of_what_is_stored(engine: Engine, kind: VectorType) -> None:
+    store = Store(engine, vectors=kind)
     store.put(*documents())
     query = HashedWords(store.spec).encode_query("volcano part called volcano7")
     lists = store.reader.ranked_lists(store.index, query, depth=20, scope=Scope()).lists
@@ -151,7 +159,7 @@ def test_dense_scores_are_cosines(store: Store) -> None:
         ranked = by_channel[Channel(Expert.DENSE, granularity)]
         hits = ranked.hits
         expected = [
-            float(dense(texts[v[:16]].text_of(int(a), int(b))) @ query.dense)
+            cosine(dense(texts[v[:16]].text_of(int(a), int(b))), query.dense, kind)
             for v, a, b in zip(hits.versions, hits.first, hits.last, strict=True)
         ]
         assert ranked.scores == pytest.approx(np.array(expected), abs=2e-5)

@@ -21,6 +21,7 @@ from umg_search.model import (
     SparseVector,
     SplitDocument,
     Vectors,
+    VectorType,
 )
 from umg_search.store.records import SCHEMA
 from umg_search.windows import windows
@@ -70,6 +71,7 @@ def spec(
     experts: tuple[Expert, ...] = tuple(Expert),
     granularities: tuple[Granularity, ...] = tuple(Granularity),
     access_control: bool = False,
+    vectors: VectorType = VectorType.INT8,
 ) -> SetSpec:
     return SetSpec(
         schema=SCHEMA,
@@ -81,6 +83,7 @@ def spec(
         access_control=access_control,
         dense=DenseModel("hashed-words", DIMS) if Expert.DENSE in experts else None,
         sparse=SparseModel("hashed-words") if Expert.SPARSE in experts else None,
+        vectors=vectors,
     )
 
 

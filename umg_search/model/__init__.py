@@ -15,6 +15,7 @@ from umg_search.model.documents import (
     EncodedQuery,
     SparseVector,
     SplitDocument,
+    StoredVector,
     Vectors,
 )
 from umg_search.model.identity import (
@@ -49,6 +50,7 @@ from umg_search.model.sets import (
     IndexSet,
     SetSpec,
     SparseModel,
+    VectorType,
 )
 from umg_search.model.stored import (
     BLOCK_SENTENCES,
@@ -99,9 +101,11 @@ __all__ = [
     "SparseModel",
     "SparseVector",
     "SplitDocument",
+    "StoredVector",
     "Stretches",
     "TextBlock",
     "TopHit",
+    "VectorType",
     "Vectors",
     "document_of",
     "generation_of",

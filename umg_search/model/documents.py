@@ -11,6 +11,7 @@ from umg_search.granularity import Granularity
 from umg_search.model.identity import DEFAULT_COLLECTION, DocumentKey
 
 Vectors = NDArray[np.float32]
+StoredVector = Vectors | NDArray[np.int8]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +80,9 @@ class EncodedDocument:
 class EncodedQuery:
     """A question as each expert reads it; None where the index set has no such expert.
 
-    `dense` is float32 of norm 1 and shape (dims,).
+    `dense` is float32 of norm 1 and shape (dims,), or, on its way to an engine, what the set stores of it.
     """
 
     text: str
-    dense: Vectors | None = None
+    dense: StoredVector | None = None
     sparse: SparseVector | None = None

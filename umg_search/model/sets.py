@@ -30,6 +30,13 @@ class Encoding(StrEnum):
     DIRECT = "direct"
 
 
+class VectorType(StrEnum):
+    """What the numbers of a stored vector are: bytes, scaled to the largest of each vector, or floats."""
+
+    INT8 = "int8"
+    FLOAT32 = "float32"
+
+
 @dataclass(frozen=True, slots=True)
 class SetSpec:
     """Everything that must be equal between a writer and the index set it writes to; stored as `_meta`."""
@@ -43,6 +50,7 @@ class SetSpec:
     access_control: bool
     dense: DenseModel | None = None
     sparse: SparseModel | None = None
+    vectors: VectorType = VectorType.INT8
 
     @property
     def channels(self) -> tuple[Channel, ...]:

@@ -5,10 +5,11 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from umg_search.model import LedgerEntry, TextBlock
+from umg_search.model import LedgerEntry, SparseVector, TextBlock
 from umg_search.ports import BlockId, Chunk, ChunkId
 from umg_search.store.ledger import oldest_retired
 from umg_search.store.names import block_id, chunk_id, document_id
+from umg_search.store.precision import decimals
 from umg_search.store.records import block_to_json, entry_to_json
 
 SERVER_FIELDS = ("document", "retired_since", "write")
@@ -48,7 +49,7 @@ def chunk_source(chunk: Chunk) -> dict[str, Any]:
         "collection": chunk.collection,
         "acl": list(chunk.acl),
         "dense": chunk.dense,
-        "sparse": None if chunk.sparse is None or not len(chunk.sparse.terms) else _features(chunk),
+        "sparse": None if chunk.sparse is None or not len(chunk.sparse.terms) else _features(chunk.sparse),
         "text": chunk.text,
     }
     return {field: value for field, value in source.items() if value is not None}
@@ -106,11 +107,9 @@ def _server_fields(id: str, entry: LedgerEntry, mark: str) -> dict[str, Any]:
     return dict(zip(SERVER_FIELDS, (id, oldest_retired(entry), mark), strict=True))
 
 
-def _features(chunk: Chunk) -> dict[str, float]:
-    if chunk.sparse is None:
-        return {}
-    pairs = zip(chunk.sparse.terms.tolist(), chunk.sparse.weights.tolist(), strict=True)
-    return {str(term): weight for term, weight in pairs}
+def _features(vector: SparseVector) -> orjson.Fragment:
+    pairs = zip(vector.terms.tolist(), decimals(vector.weights), strict=True)
+    return orjson.Fragment("{" + ",".join(f'"{term}":{weight}' for term, weight in pairs) + "}")
 
 
 def _lines(

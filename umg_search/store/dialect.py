@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from umg_search.errors import EngineUnsupported
-from umg_search.model import FloatArray
+from umg_search.model import FloatArray, VectorType
 
 CANDIDATES = 2
 """Candidates looked at in each HNSW graph, as a multiple of k."""
@@ -30,9 +30,12 @@ class Dialect:
             "query": {"knn": {"dense": clause | ({"filter": {"bool": {"filter": list(filters)}}} if filters else {})}}
         }
 
-    def with_dims(self, field: Mapping[str, Any], dims: int) -> dict[str, Any]:
-        """Return the mapping of the vector field for a number of dimensions."""
-        return {**field, "dims" if self is ELASTICSEARCH else "dimension": dims}
+    def vector_field(self, field: Mapping[str, Any], dims: int, kind: VectorType) -> dict[str, Any]:
+        """Return the mapping of the vector field for a number of dimensions and a type of numbers."""
+        number = "byte" if kind is VectorType.INT8 else "float"
+        if self is ELASTICSEARCH:
+            return {**field, "dims": dims, "element_type": number}
+        return {**field, "dimension": dims, "data_type": number}
 
 
 ELASTICSEARCH = Dialect("elasticsearch", "elasticsearch", (8, 19), 9)

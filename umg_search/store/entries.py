@@ -12,11 +12,14 @@ from umg_search.model import (
     EncodedDocument,
     SetSpec,
     SplitDocument,
+    StoredVector,
     TextBlock,
     Vectors,
+    VectorType,
 )
 from umg_search.ports import BlockId, Chunk, ChunkId
 from umg_search.store.ledger import normal_acl
+from umg_search.store.precision import stored_vector, stored_weights
 from umg_search.store.units import pack
 from umg_search.windows import windows
 
@@ -48,8 +51,8 @@ def chunks_of(encoded: EncodedDocument, version: DocumentVersion, spec: SetSpec)
                 unit=pack(version, window, granularity, split.counts),
                 collection=split.document.collection,
                 acl=normal_acl(split.document.acl),
-                dense=None if vectors is None else _usable(vectors[row]),
-                sparse=None if terms is None else terms[row],
+                dense=None if vectors is None else _usable(vectors[row], spec.vectors),
+                sparse=None if terms is None else stored_weights(terms[row]),
                 text=split.text_of(*window) if Expert.LEXICAL in spec.experts else None,
             )
 
@@ -69,5 +72,5 @@ def blocks_of(split: SplitDocument, version: DocumentVersion) -> Iterator[TextBl
         )
 
 
-def _usable(vector: Vectors) -> Vectors | None:
-    return vector if np.any(vector) else None
+def _usable(vector: Vectors, kind: VectorType) -> StoredVector | None:
+    return stored_vector(vector, kind) if np.any(vector) else None

@@ -21,7 +21,7 @@ def chunk_index(dialect: Dialect, spec: SetSpec, *, shards: int, replicas: int) 
     for expert in set(Expert) - set(spec.experts):
         del fields[FIELD_OF[expert]]
     if spec.dense:
-        fields["dense"] = dialect.with_dims(fields["dense"], spec.dense.dims)
+        fields["dense"] = dialect.vector_field(fields["dense"], spec.dense.dims, spec.vectors)
     if Expert.LEXICAL in spec.experts:
         fields["text"]["analyzer"] = spec.analyzer
     body["mappings"]["_meta"] = spec_to_json(spec)

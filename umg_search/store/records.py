@@ -23,6 +23,7 @@ from umg_search.model import (
     SetState,
     SparseModel,
     TextBlock,
+    VectorType,
 )
 from umg_search.ports import BlockId
 
@@ -30,7 +31,18 @@ SCHEMA = 1
 """Version of everything that is stored; a reader refuses any other."""
 
 _SPEC = frozenset(
-    {"schema", "granularities", "experts", "tokenizer", "encoding", "analyzer", "access_control", "dense", "sparse"}
+    {
+        "schema",
+        "granularities",
+        "experts",
+        "tokenizer",
+        "encoding",
+        "analyzer",
+        "access_control",
+        "dense",
+        "sparse",
+        "vectors",
+    }
 )
 _ENTRY = frozenset(
     {
@@ -65,6 +77,7 @@ def spec_to_json(spec: SetSpec) -> dict[str, Any]:
         "access_control": spec.access_control,
         "dense": None if spec.dense is None else asdict(spec.dense),
         "sparse": None if spec.sparse is None else asdict(spec.sparse),
+        "vectors": spec.vectors.value,
     }
 
 
@@ -83,6 +96,7 @@ def spec_from_json(data: Mapping[str, Any]) -> SetSpec:
             access_control=data["access_control"],
             dense=None if data["dense"] is None else DenseModel(**data["dense"]),
             sparse=None if data["sparse"] is None else SparseModel(**data["sparse"]),
+            vectors=VectorType(data["vectors"]),
         )
     except (TypeError, ValueError) as error:
         raise _unreadable("index set", str(error)) from error

@@ -27,6 +27,7 @@ from umg_search.store.actions import Action, Outcome
 from umg_search.store.bulk import send_all
 from umg_search.store.client import connect
 from umg_search.store.names import TEXT, Names, block_id, document_hash, document_id
+from umg_search.store.precision import as_stored
 from umg_search.store.records import block_from_json, entry_from_json, spec_from_json
 
 SET_SECONDS = 2.0
@@ -113,6 +114,7 @@ class ServerEngine:
     def ranked_lists(self, index: IndexSet, query: EncodedQuery, *, depth: int, scope: Scope) -> Retrieval:
         """Ask every channel in one multi-search."""
         _check_vector(index, query)
+        query = as_stored(query, index.spec)
         places = {channel: self._names.chunks(index, channel.granularity) for channel in index.spec.channels}
         request = bodies.multi_search(self._server.dialect, places, query, depth=depth, scope=scope)
         if not request.channels:

@@ -98,7 +98,7 @@ def test_what_a_chunk_does_not_have_is_no_field() -> None:
 
 def test_names_of_sparse_terms_are_numbers() -> None:
     """Terms with dots ("u.s.", "3.14") would be paths of objects."""
-    assert set(actions.chunk_source(CHUNK)["sparse"]) == {"7", "3001"}
+    assert set(lines(actions.chunk_action("i", CHUNK))[1]["sparse"]) == {"7", "3001"}
 
 
 def test_a_ledger_entry_that_nobody_waits_for_has_no_time_of_retirement() -> None:

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from umg_search.errors import ConfigurationError, EngineUnsupported
+from umg_search.model import VectorType
 from umg_search.store.dialect import ELASTICSEARCH, OPENSEARCH, Dialect, cosines, recognise
 
 HERE = "http://host:9200"
@@ -99,5 +100,7 @@ def test_without_filters_there_is_no_filter_clause(dialect: Dialect) -> None:
 
 
 def test_each_server_calls_dimensions_by_its_own_name() -> None:
-    assert ELASTICSEARCH.with_dims({"type": "dense_vector", "dims": 384}, 48) == {"type": "dense_vector", "dims": 48}
-    assert OPENSEARCH.with_dims({"dimension": 384}, 48) == {"dimension": 48}
+    reviewed = {"type": "dense_vector", "dims": 384, "element_type": "byte"}
+    assert ELASTICSEARCH.vector_field(reviewed, 48, VectorType.INT8) == {**reviewed, "dims": 48}
+    assert ELASTICSEARCH.vector_field(reviewed, 384, VectorType.FLOAT32) == {**reviewed, "element_type": "float"}
+    assert OPENSEARCH.vector_field({"dimension": 384}, 48, VectorType.INT8) == {"dimension": 48, "data_type": "byte"}

@@ -12,6 +12,7 @@ from umg_search.model import Document, DocumentKey, SplitDocument, version_of
 from umg_search.ports import BlockId, ChunkId
 from umg_search.store.entries import blocks_of, chunks_of, ids_of
 from umg_search.store.names import block_id, chunk_id, document_hash, document_id
+from umg_search.store.precision import stored_vector, stored_weights
 from umg_search.store.units import unpack
 from umg_search.windows import window_count, windows
 
@@ -47,8 +48,8 @@ def test_a_chunk_holds_what_searches_ask_for() -> None:
     chunk = chunks[Granularity.G4, 1 * 2]
     assert (chunk.version, chunk.collection, chunk.acl) == (VERSION, "c", ("a", "z"))
     assert chunk.text == item.split.text_of(2, 5)
-    assert chunk.dense.tolist() == item.dense[Granularity.G4][1].tolist()
-    assert chunk.sparse is item.sparse[Granularity.G4][1]
+    assert chunk.dense.tolist() == stored_vector(item.dense[Granularity.G4][1], every.vectors).tolist()
+    assert chunk.sparse.weights.tolist() == stored_weights(item.sparse[Granularity.G4][1]).weights.tolist()
     (hits,) = unpack([[chunk.unit.decode()]])
     assert (hits.first.tolist(), hits.last.tolist(), hits.versions) == ([2], [5], (VERSION,))
     assert hits.counts.tolist() == list(item.split.counts)

@@ -32,6 +32,7 @@ from umg_search.store.embedded.lock import LOCK_FILE, FolderLock
 from umg_search.store.embedded.points import check_query, scope_filter
 from umg_search.store.embedded.shards import Shard
 from umg_search.store.embedded.translation import translated
+from umg_search.store.precision import as_stored
 
 _RESERVE = 128 * 2**20
 """Free bytes below which nothing is written: Qdrant writes through memory maps, where a full disk ends the process."""
@@ -82,6 +83,7 @@ class EmbeddedEngine:
         """Ask every channel for its `depth` best windows; scores of one list are comparable, dense ones are cosines."""
         self._check_usable()
         check_query(query, index.spec)
+        query = as_stored(query, index.spec)
         seen = scope_filter(scope)
         answers = self._each(index, "Searching", lambda shard: shard.ranked_lists(query, depth, seen))
         lists = {ranked.channel: ranked for answer in answers.values() for ranked in answer.lists}

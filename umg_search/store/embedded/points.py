@@ -11,7 +11,7 @@ import qdrant_edge as qdrant
 
 from umg_search.errors import IndexMismatch, QueryError
 from umg_search.granularity import Expert
-from umg_search.model import EVERYBODY, DocumentVersion, EncodedQuery, SetSpec, SparseVector, Vectors
+from umg_search.model import EVERYBODY, DocumentVersion, EncodedQuery, SetSpec, SparseVector, StoredVector
 from umg_search.ports import Chunk, ChunkId, Scope
 from umg_search.store.embedded.translation import reason
 from umg_search.store.embedded.words import words
@@ -74,7 +74,7 @@ def check_query(query: EncodedQuery, spec: SetSpec) -> None:
         raise QueryError(f"The query cannot be searched with: {why}.")
 
 
-def dense_fault(vector: Vectors, dims: int) -> str:
+def dense_fault(vector: StoredVector, dims: int) -> str:
     """Say why a vector has no cosine with others; an empty text if it has."""
     if vector.shape != (dims,):
         return f"the dense vector has shape {vector.shape}, and the index set needs ({dims},)"
@@ -146,7 +146,7 @@ def _to_point(chunk: Chunk, spec: SetSpec) -> qdrant.Point:
     return qdrant.Point(point_id(chunk.version, chunk.first), vector, payload)
 
 
-def _to_list(vector: Vectors) -> list[float]:
+def _to_list(vector: StoredVector) -> list[float]:
     # Qdrant normalises in float32 and leaves a vector as it is whose square underflows there.
     exact = vector.astype(np.float64)
     values: list[float] = (exact / np.linalg.norm(exact)).tolist()
