@@ -5,11 +5,17 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
-from urllib.parse import urlsplit
 
-from pydantic import Field, ValidationError, ValidationInfo, field_validator
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
+from pydantic import Field, FilePath, SecretStr, ValidationError, ValidationInfo, field_validator, model_validator
+from pydantic_settings import (
+    BaseSettings,
+    PydanticBaseSettingsSource,
+    SecretsSettingsSource,
+    SettingsConfigDict,
+    TomlConfigSettingsSource,
+)
 
+from umg_search.addresses import hidden, is_server, nodes_of, without_credentials
 from umg_search.errors import SettingsError
 from umg_search.granularity import Expert, Granularity
 from umg_search.model import Encoding, VectorType
@@ -18,8 +24,14 @@ PREFIX = "UMG_"
 CONFIG = "UMG_CONFIG"
 """Environment variable that names the TOML file."""
 
-OTHERS = frozenset({CONFIG, "UMG_TEST_ENGINES", "UMG_DEV_CACHE"})
+SECRETS = "UMG_SECRETS_DIR"
+"""Environment variable that names a folder with one file a setting, such as `umg_password`."""
+
+OTHERS = frozenset({CONFIG, SECRETS, "UMG_TEST_ENGINES", "UMG_DEV_CACHE"})
 """Variables with the prefix that are not settings."""
+
+AUTHENTICATIONS = ("user", "api_key", "bearer_token", "aws_region")
+"""Settings of which at most one has a value: each is a way to authenticate."""
 
 PRESETS: Mapping[str, tuple[Granularity, ...]] = {
     "full": tuple(Granularity),
@@ -34,12 +46,41 @@ class Settings(BaseSettings):
     Searches take them from the set.
     """
 
-    model_config = SettingsConfigDict(env_prefix=PREFIX, frozen=True, extra="forbid", env_ignore_empty=True)
+    model_config = SettingsConfigDict(
+        env_prefix=PREFIX,
+        frozen=True,
+        extra="forbid",
+        env_ignore_empty=True,
+        hide_input_in_errors=True,  # a traceback shows pydantic's own message, and inputs may be secrets
+    )
 
     engine: str = Field(
         "embedded:umg-data",
-        description="`embedded:FOLDER`, or the `http(s)://` address of Elasticsearch or OpenSearch",
+        description="`embedded:FOLDER`; the `http(s)://` address of Elasticsearch or OpenSearch, "
+        "or of several nodes of one cluster, with commas; or `cloud:` and an Elastic Cloud id",
     )
+    user: str = Field("", description="user for basic authentication; user and password may also stand in the address")
+    password: SecretStr = Field(SecretStr(""), validate_default=True, description="password of that user")
+    api_key: SecretStr = Field(SecretStr(""), description="API key, encoded as the server gave it")
+    bearer_token: SecretStr = Field(SecretStr(""), description="token for `Authorization: Bearer`")
+    aws_region: str = Field(
+        "",
+        description="region of an Amazon OpenSearch Service domain: requests are signed (SigV4) with the credentials "
+        "that AWS tools find; needs the extra `aws`",
+    )
+    aws_service: str = Field(
+        "es", pattern=r"^[a-z0-9-]+$", description="service that AWS signatures are for; `es` is OpenSearch Service"
+    )
+    ca_certs: FilePath | None = Field(
+        None,
+        description="PEM file of the only authorities whose server certificates are trusted; "
+        "empty: those of the system and the public ones",
+    )
+    client_cert: FilePath | None = Field(None, description="PEM file of the certificate to show to the server")
+    client_key: FilePath | None = Field(
+        None, description="PEM file of its private key; empty: the key is in the certificate's file"
+    )
+    client_key_password: SecretStr = Field(SecretStr(""), description="password of an encrypted private key")
     prefix: str = Field("umg", pattern=r"^[a-z][a-z0-9_]{0,40}$", description="beginning of every index name")
     index_preset: Literal["full", "lean"] = Field(
         "full", description="granularities of a new set: `full` = 2, 4, 8, 16, 32 sentences, `lean` = 2, 8"
@@ -82,14 +123,47 @@ class Settings(BaseSettings):
     access_control: bool = Field(False, description="a new set shows documents only to the principals in their ACL")
     shards: int = Field(1, ge=1, le=1024, description="primary shards of each new index")
     replicas: int = Field(1, ge=0, le=20, description="replicas of each new index")
+    refresh_interval_s: float = Field(
+        1.0,
+        ge=0.1,
+        le=3600,
+        description="how often servers refresh new indices by themselves; what is ingested is published at once anyway",
+    )
+    connect_timeout_s: float = Field(
+        5.0, gt=0, le=3600, description="longest wait for a connection; then the next node is tried"
+    )
     request_timeout_s: float = Field(30.0, gt=0, le=3600, description="longest wait for one answer of a server")
     retries: int = Field(4, ge=0, le=20, description="tries after the first, with growing pauses, for a busy server")
+    pool_size: int = Field(
+        10, ge=1, le=1000, description="connections that are kept to each node; as many as threads that search at once"
+    )
+    gzip: bool = Field(
+        False, description="compress requests and answers: less traffic to a far cluster, more work for both sides"
+    )
     bulk_bytes: int = Field(
         5_000_000, ge=100_000, le=90_000_000, description="largest bulk request; managed services may refuse 10 MiB"
     )
     grace_s: float = Field(
         60.0, ge=0, le=86_400, description="how long replaced text stays readable for running searches"
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _credentials_apart(cls, values: Any) -> Any:
+        """Move user and password of an address into their own fields, so that no address holds a secret."""
+        engine = values.get("engine")
+        if (
+            not isinstance(engine, str)
+            or engine.startswith("embedded:")
+            or values.get("user")
+            or values.get("password")
+        ):
+            return values
+        try:
+            bare, found = without_credentials(engine)
+        except ValueError:
+            return values  # the engine's own check says what is wrong
+        return {**values, "engine": bare, **(found._asdict() if found else {})}
 
     @field_validator("experts")
     @classmethod
@@ -106,10 +180,58 @@ class Settings(BaseSettings):
         folder = value.removeprefix("embedded:")
         if folder != value and folder:
             return value
-        if value.startswith(("http://", "https://")):
-            _check_address(value)
-            return value
-        raise ValueError("an engine is embedded:FOLDER or an http:// or https:// address")
+        if not is_server(value):
+            raise ValueError("an engine is embedded:FOLDER or an http:// or https:// address, or cloud: and a cloud id")
+        if any("@" in node for node in nodes_of(value)):
+            raise ValueError("user and password stand in the address and in UMG_USER or UMG_PASSWORD: give them once")
+        return value
+
+    @field_validator("user", "api_key", "bearer_token", "aws_region")
+    @classmethod
+    def _only_authentication(cls, value: str | SecretStr, info: ValidationInfo) -> str | SecretStr:
+        if plain(value):
+            _check_server(info)
+            others = [name for name in AUTHENTICATIONS if name != info.field_name and plain(info.data.get(name, ""))]
+            if others:
+                raise ValueError(f"authenticate in one way only, this one or {_variable(others[0])}")
+        return value
+
+    @field_validator("user")
+    @classmethod
+    def _basic_user(cls, value: str) -> str:
+        if ":" in value or not value.isprintable():
+            raise ValueError("a user has no colon and no control character in it")
+        return value
+
+    @field_validator("password")
+    @classmethod
+    def _user_and_password(cls, value: SecretStr, info: ValidationInfo) -> SecretStr:
+        if "user" in info.data and bool(plain(value)) != bool(info.data["user"]):
+            raise ValueError(f"user and password go together, and {'UMG_USER' if plain(value) else 'it'} is missing")
+        return value
+
+    @field_validator("api_key", "bearer_token")
+    @classmethod
+    def _fit_for_a_header(cls, value: SecretStr) -> SecretStr:
+        if not re.fullmatch(r"[!-~]*", plain(value)):
+            raise ValueError("it has white space or a character outside ASCII in it: copy it again")
+        return value
+
+    @field_validator("ca_certs", "client_cert")
+    @classmethod
+    def _only_with_tls(cls, value: Path | None, info: ValidationInfo) -> Path | None:
+        if value is not None:
+            _check_server(info)
+            if str(info.data.get("engine", "")).startswith("http://"):
+                raise ValueError("certificates need an https:// address in UMG_ENGINE")
+        return value
+
+    @field_validator("client_key", "client_key_password")
+    @classmethod
+    def _only_with_certificate(cls, value: Path | SecretStr | None, info: ValidationInfo) -> Path | SecretStr | None:
+        if value and "client_cert" in info.data and info.data["client_cert"] is None:
+            raise ValueError("it needs a certificate in UMG_CLIENT_CERT")
+        return value
 
     @field_validator("sparse_model")
     @classmethod
@@ -141,20 +263,25 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Take values given in code first, then the environment, then the file that UMG_CONFIG names."""
+        """Take values given in code first, then the environment, files of secrets, and the file of UMG_CONFIG."""
         del dotenv_settings, file_secret_settings
-        path = os.environ.get(CONFIG)
+        folder, path = os.environ.get(SECRETS), os.environ.get(CONFIG)
+        secrets = (SecretsSettingsSource(settings_cls, Path(folder)),) if folder else ()
         file = (TomlConfigSettingsSource(settings_cls, Path(path)),) if path else ()
-        return (init_settings, env_settings, *file)
+        return (init_settings, env_settings, *secrets, *file)
+
+
+SECRET_FIELDS = frozenset(name for name, field in Settings.model_fields.items() if field.annotation is SecretStr)
 
 
 def load_settings(**values: Any) -> Settings:
     """Return the settings; SettingsError with every invalid field, unknown variable and unknown key in one message."""
-    path = os.environ.get(CONFIG)
+    path, folder = os.environ.get(CONFIG), os.environ.get(SECRETS)
     if path and not Path(path).is_file():
         raise SettingsError(f"There is no configuration file {path!r}: correct {CONFIG}.")
-    known = {PREFIX + name.upper() for name in Settings.model_fields} | OTHERS
-    wrong = [f"{name}: no such setting" for name in sorted(os.environ) if name.startswith(PREFIX) and name not in known]
+    if folder and not Path(folder).is_dir():
+        raise SettingsError(f"There is no folder of secrets {folder!r}: correct {SECRETS}.")
+    wrong = [f"{name}: no such setting" for name in _unknown(folder)]
     try:
         settings = Settings(**values)
     except ValidationError as error:
@@ -167,32 +294,37 @@ def load_settings(**values: Any) -> Settings:
     return settings
 
 
+def plain(value: str | SecretStr) -> str:
+    """Return the text of a value that may be a secret."""
+    return value.get_secret_value() if isinstance(value, SecretStr) else value
+
+
+def _unknown(folder: str | None) -> list[str]:
+    """Return the names that begin like settings and are none, of variables and of files of secrets."""
+    files = [path.name for path in Path(folder).iterdir()] if folder else []
+    names = {name.upper() for name in files if name.upper().startswith(PREFIX)}
+    names |= {name for name in os.environ if name.startswith(PREFIX)} - OTHERS
+    return sorted(names - {_variable(name) for name in Settings.model_fields})
+
+
+def _variable(field: str) -> str:
+    return PREFIX + field.upper()
+
+
+def _check_server(info: ValidationInfo) -> None:
+    engine = info.data.get("engine")
+    if engine is not None and not is_server(engine):
+        raise ValueError(f"it is for servers, and UMG_ENGINE is {engine}")
+
+
 def _described(location: tuple[int | str, ...], message: str, value: object) -> str:
-    name = PREFIX + "_".join(str(part) for part in location).upper() if location else "settings"
+    name = _variable("_".join(str(part) for part in location)) if location else "settings"
     text = message.removeprefix("Value error, ")
     if "Extra inputs" in message:
         return f"{name}: no such setting"
-    return f"{name}: {text}" if isinstance(value, dict) else f"{name}: {text} (it is {_without_password(value)!r})"
-
-
-def _without_password(value: object) -> object:
-    # Up to the last @, and without a scheme too: `elastic:secret@host` is what a mistyped engine looks like.
-    return re.sub(r"(//|^).*@", r"\1***@", value, count=1, flags=re.DOTALL) if isinstance(value, str) else value
-
-
-def _check_address(value: str) -> None:
-    """Refuse an address that clients cannot read; a password with `/`, `?` or `#` in it makes one."""
-    try:
-        parts = urlsplit(value)
-        sound = bool(parts.hostname) and parts.port != 0 and not re.search(r"\s", value)
-        sound = sound and "@" not in parts.path + parts.query + parts.fragment
-    except ValueError:
-        sound = False
-    if not sound:
-        raise ValueError(
-            "the address is not like https://user:password@host:9200; "
-            "write special characters of user and password in per cent encoding (/ as %2F)"
-        )
+    if isinstance(value, dict) or location[0] in SECRET_FIELDS:
+        return f"{name}: {text}"
+    return f"{name}: {text} (it is {hidden(value) if isinstance(value, str) else value!r})"
 
 
 def _refusal(wrong: list[str]) -> SettingsError:

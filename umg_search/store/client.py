@@ -1,45 +1,42 @@
 """Connections to a server through its own client, with one meaning for errors and retries."""
 
-from collections.abc import Callable, Collection, Mapping
-from typing import Any, NamedTuple
-from urllib.parse import urlsplit, urlunsplit
+from collections.abc import Collection, Mapping
+from typing import Any
+from urllib.parse import urlsplit
 
-import elastic_transport
-import elasticsearch
-import opensearchpy
 import orjson
 import tenacity
 
 from umg_search.errors import EngineBusy, EngineError, EngineUnreachable, EngineUnsupported
 from umg_search.settings import Settings
+from umg_search.store.authentication import Authentication
 from umg_search.store.bodies import reason_of
 from umg_search.store.dialect import ELASTICSEARCH, Dialect, recognise
+from umg_search.store.transports import (
+    JSON,
+    Answer,
+    Endpoint,
+    Send,
+    elasticsearch_only,
+    endpoint_of,
+    no_json,
+    opensearch,
+)
 
-JSON = "application/json"
 NDJSON = "application/x-ndjson"
 
 _UNAUTHORISED = frozenset({401, 403})
 _BUSY = frozenset({429, 502, 503, 504})
 
 
-class Answer(NamedTuple):
-    """HTTP status and decoded body of an answer."""
-
-    status: int
-    body: Any
-
-
-Send = Callable[[str, str, bytes | None, str], Answer]
-"""Method, path with query, body, content type -> answer; EngineUnreachable where there is none."""
-
-
 class Connection:
     """A server that was recognised; sends requests, retries what is worth it, and raises what went wrong."""
 
-    def __init__(self, send: Send, dialect: Dialect, version: str, where: str, retries: int) -> None:
+    def __init__(self, send: Send, endpoint: Endpoint, dialect: Dialect, version: str, retries: int) -> None:
         self.dialect = dialect
         self.version = version
-        self.where = where
+        self.where = endpoint.where
+        self._authentication = endpoint.authentication
         self._send = send
         self._retrying = tenacity.Retrying(
             retry=tenacity.retry_if_exception_type((EngineBusy, EngineUnreachable)),
@@ -65,9 +62,9 @@ class Connection:
         answer = self._send(method, path, data, kind)
         if answer.status < 400 or answer.status in accept:  # noqa: PLR2004 - HTTP
             if not isinstance(answer.body, Mapping):
-                raise _no_json(self.where)
+                raise no_json(self.where)
             return answer
-        raise failure(answer, self.where)
+        raise failure(answer, self.where, self._authentication)
 
 
 def encoded(body: Any) -> bytes:
@@ -75,14 +72,12 @@ def encoded(body: Any) -> bytes:
     return orjson.dumps(body, option=orjson.OPT_SERIALIZE_NUMPY)
 
 
-def failure(answer: Answer, where: str) -> EngineError:
+def failure(answer: Answer, where: str, authentication: Authentication) -> EngineError:
     """Return the error that an answer stands for."""
     error = answer.body.get("error", answer.body) if isinstance(answer.body, dict) else answer.body
     reason = reason_of(error)
     if answer.status in _UNAUTHORISED:
-        return EngineError(
-            f"{where} refuses these credentials (HTTP {answer.status}): check user and password in UMG_ENGINE."
-        )
+        return authentication.refused(where, answer.status, reason)
     if answer.status in _BUSY:
         return EngineBusy(f"{where} is overloaded or not ready (HTTP {answer.status}, {reason}): try again later.")
     return EngineError(f"{where} refused a request (HTTP {answer.status}, {reason}).")
@@ -91,94 +86,23 @@ def failure(answer: Answer, where: str) -> EngineError:
 def connect(settings: Settings) -> Connection:
     """Return a connection to the server that the settings name, recognised from its answers.
 
-    EngineUnreachable where nothing answers, EngineUnsupported where something else does.
+    EngineUnreachable where nothing answers, EngineUnsupported where something else does, ConfigurationError where the
+    credentials cannot be used.
     """
-    where = public_address(settings.engine)
-    if (urlsplit(settings.engine).hostname or "").endswith(".aoss.amazonaws.com"):
+    endpoint = endpoint_of(settings)
+    if any((urlsplit(node).hostname or "").endswith(".aoss.amazonaws.com") for node in endpoint.nodes):
         raise EngineUnsupported(
-            f"{where} is OpenSearch Serverless, which umg-search does not support: use an OpenSearch Service domain."
+            f"{endpoint.where} is OpenSearch Serverless, which umg-search does not support: "
+            "use an OpenSearch Service domain."
         )
-    send = _opensearch(settings, where)  # asks any server; the other client insists on its own kind
-    probe = Connection(send, ELASTICSEARCH, "", where, settings.retries)
-    dialect, version = recognise(probe.call("GET", "/", accept={404}).body, where)
+    send = opensearch(endpoint)  # asks any server; the other client insists on its own kind
+    probe = Connection(send, endpoint, ELASTICSEARCH, "", settings.retries)
+    dialect, version = recognise(probe.call("GET", "/", accept={404}).body, endpoint.where)
     if dialect is ELASTICSEARCH:
-        send = _elasticsearch(settings, where)
-    return Connection(send, dialect, version, where, settings.retries)
-
-
-def public_address(url: str) -> str:
-    """Return an address without user, password and whatever stands in its query."""
-    parts = urlsplit(url)
-    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment=""))
-
-
-class _FastJson(opensearchpy.serializer.JSONSerializer):
-    """orjson parses ten lists in half the time of json."""
-
-    def loads(self, s: str) -> Any:
-        try:
-            return orjson.loads(s)
-        except ValueError as error:
-            raise opensearchpy.SerializationError(s, error) from error
-
-
-def _opensearch(settings: Settings, where: str) -> Send:
-    client = opensearchpy.OpenSearch(
-        settings.engine,
-        timeout=settings.request_timeout_s,
-        max_retries=0,  # retries are decided in one place, above
-        serializer=_FastJson(),
-    )
-
-    def send(method: str, path: str, body: bytes | None, kind: str) -> Answer:
-        try:
-            answer = client.transport.perform_request(method, path, body=body, headers={"content-type": kind})
-        except opensearchpy.ConnectionError as error:
-            raise _unreachable(where, error.info) from error
-        except opensearchpy.SerializationError as error:
-            raise _no_json(where) from error
-        except opensearchpy.TransportError as error:
-            return Answer(int(error.status_code), error.info)
-        return Answer(200, answer)
-
-    return send
-
-
-def _elasticsearch(settings: Settings, where: str) -> Send:
-    fast = elasticsearch.OrjsonSerializer()
-    client = elasticsearch.Elasticsearch(
-        _with_port(settings.engine),
-        request_timeout=settings.request_timeout_s,
-        max_retries=0,  # retries are decided in one place, above
-        serializers={JSON: fast, "application/vnd.elasticsearch+json": fast},
-    )
-
-    def send(method: str, path: str, body: bytes | None, kind: str) -> Answer:
-        try:
-            answer = client.perform_request(method, path, body=body, headers={"accept": JSON, "content-type": kind})
-        except elasticsearch.ApiError as error:
-            return Answer(error.meta.status, error.body)
-        except elastic_transport.SerializationError as error:
-            raise _no_json(where) from error
-        except elastic_transport.TransportError as error:
-            raise _unreachable(where, error) from error
-        return Answer(answer.meta.status, answer.body)
-
-    return send
-
-
-def _with_port(url: str) -> str:
-    """Return an address with its port: this client insists on one, the other takes 9200 for http by itself."""
-    parts = urlsplit(url)
-    if parts.port is not None:
-        return url
-    port = 443 if parts.scheme == "https" else 9200
-    return urlunsplit(parts._replace(netloc=f"{parts.netloc.rstrip(':')}:{port}"))
-
-
-def _unreachable(where: str, reason: object) -> EngineUnreachable:
-    return EngineUnreachable(f"{where} does not answer ({reason}): start the engine, or correct UMG_ENGINE.")
-
-
-def _no_json(where: str) -> EngineUnsupported:
-    return EngineUnsupported(f"{where} does not answer in JSON: it is no search engine, or a proxy stands before it.")
+        if endpoint.authentication.signer:
+            raise EngineUnsupported(
+                f"{endpoint.where} is elasticsearch {version}, which takes no AWS signatures: "
+                "authenticate by UMG_USER or UMG_API_KEY instead of UMG_AWS_REGION."
+            )
+        send = elasticsearch_only(endpoint)
+    return Connection(send, endpoint, dialect, version, settings.retries)

@@ -14,9 +14,9 @@ FIELD_OF = {Expert.DENSE: "dense", Expert.SPARSE: "sparse", Expert.LEXICAL: "tex
 """The field of a chunk entry that each expert asks."""
 
 
-def chunk_index(dialect: Dialect, spec: SetSpec, *, shards: int, replicas: int) -> dict[str, Any]:
+def chunk_index(dialect: Dialect, spec: SetSpec, *, shards: int, replicas: int, refresh_s: float) -> dict[str, Any]:
     """Return the body of a chunk index; fields of experts that the set lacks are left out."""
-    body = _sized(_reviewed(dialect, "chunks"), shards, replicas)
+    body = _sized(_reviewed(dialect, "chunks"), shards, replicas, refresh_s)
     fields = body["mappings"]["properties"]
     for expert in set(Expert) - set(spec.experts):
         del fields[FIELD_OF[expert]]
@@ -28,16 +28,16 @@ def chunk_index(dialect: Dialect, spec: SetSpec, *, shards: int, replicas: int) 
     return body
 
 
-def text_index(dialect: Dialect, spec: SetSpec, *, shards: int, replicas: int) -> dict[str, Any]:
+def text_index(dialect: Dialect, spec: SetSpec, *, shards: int, replicas: int, refresh_s: float) -> dict[str, Any]:
     """Return the body of the text index."""
-    body = _sized(_reviewed(dialect, "text"), shards, replicas)
+    body = _sized(_reviewed(dialect, "text"), shards, replicas, refresh_s)
     body["mappings"]["_meta"] = spec_to_json(spec)
     return body
 
 
-def ledger_index(dialect: Dialect, *, shards: int, replicas: int) -> dict[str, Any]:
+def ledger_index(dialect: Dialect, *, shards: int, replicas: int, refresh_s: float) -> dict[str, Any]:
     """Return the body of the ledger."""
-    body = _sized(_reviewed(dialect, "documents"), shards, replicas)
+    body = _sized(_reviewed(dialect, "documents"), shards, replicas, refresh_s)
     body["mappings"]["_meta"] = {"schema": SCHEMA}
     return body
 
@@ -48,6 +48,10 @@ def _reviewed(dialect: Dialect, kind: str) -> dict[str, Any]:
     return body
 
 
-def _sized(body: dict[str, Any], shards: int, replicas: int) -> dict[str, Any]:
-    body["settings"]["index"] |= {"number_of_shards": shards, "number_of_replicas": replicas}
+def _sized(body: dict[str, Any], shards: int, replicas: int, refresh_s: float) -> dict[str, Any]:
+    body["settings"]["index"] |= {
+        "number_of_shards": shards,
+        "number_of_replicas": replicas,
+        "refresh_interval": f"{round(refresh_s * 1000)}ms",
+    }
     return body

@@ -78,7 +78,11 @@ class ServerEngine:
     def create_set(self, spec: SetSpec) -> IndexSet:
         """Create version 1; several workers may do so at once."""
         index = IndexSet(1, spec)
-        size = {"shards": self._settings.shards, "replicas": self._settings.replicas}
+        size: dict[str, Any] = {
+            "shards": self._settings.shards,
+            "replicas": self._settings.replicas,
+            "refresh_s": self._settings.refresh_interval_s,
+        }
         chunk_body = mappings.chunk_index(self._server.dialect, spec, **size)
         text_body = mappings.text_index(self._server.dialect, spec, **size)
         self._create(self._names.documents, mappings.ledger_index(self._server.dialect, **size))
