@@ -63,14 +63,10 @@ def _checked(address: str) -> SplitResult:
     """Return the parts of an address; a password with `/`, `?` or `#` in it makes one that clients cannot read."""
     try:
         parts = urlsplit(address)
-        sound = bool(parts.hostname) and parts.port != 0 and not re.search(r"[\s,]", parts.netloc + parts.path)
-        sound = (
-            sound
-            and not (parts.hostname or "").startswith(".")
-            and not parts.query
-            and not parts.fragment
-            and "@" not in parts.path
-        )
+        host = parts.netloc.rpartition("@")[2]
+        sound = bool(parts.hostname) and parts.port != 0 and not host.startswith(".")
+        sound = sound and not re.search(r"\s", address) and not re.search(r"[,@]", host + parts.path)
+        sound = sound and not parts.query and not parts.fragment
     except ValueError:
         sound = False
     if not sound:
@@ -90,8 +86,10 @@ def _with_port(parts: SplitResult) -> str:
 def _cloud_address(cloud_id: str) -> str:
     """Return the address in a cloud id: NAME:base64 of `host[:port]$elasticsearch$kibana`."""
     try:
-        host, cluster, *_ = b64decode(cloud_id.rpartition(":")[2], validate=True).decode("ascii").split("$")
-        name, _, port = host.partition(":")
-        return _with_port(_checked(f"https://{cluster}.{name}:{int(port or _PORTS['https'])}"))
+        decoded = b64decode(cloud_id.rpartition(":")[2], validate=True).decode("ascii")
     except ValueError:
-        raise ValueError(f"this is no Elastic Cloud id; copy it from the deployment's page, after `{CLOUD}`") from None
+        decoded = ""
+    found = re.match(r"(?P<host>[\w.-]+)(?P<port>:\d+)?\$(?P<cluster>[\w.-]+)(\$|$)", decoded)
+    if found is None:
+        raise ValueError(f"this is no Elastic Cloud id; copy it from the deployment's page, after `{CLOUD}`")
+    return _with_port(_checked(f"https://{found['cluster']}.{found['host']}{found['port'] or ''}"))

@@ -195,7 +195,7 @@ def test_user_and_password_may_stand_in_the_address(upstream: tuple[str, str], c
 def test_a_forbidden_request_names_the_roles(upstream: tuple[str, str], certificates: Certificates) -> None:
     with opened(upstream[0], certificates, lambda request: OPEN if request.target == "/" else 403) as entrance:
         engine = ServerEngine(settings(entrance, upstream[1], certificates, api_key=API_KEY))
-        with pytest.raises(EngineError, match=r"HTTP 403.*user of UMG_API_KEY a role of docs/security\.md"):
+        with pytest.raises(EngineError, match=r"HTTP 403.*whom UMG_API_KEY stands for a role of docs/security\.md"):
             engine.active_set()
 
 

@@ -39,8 +39,8 @@ def settings_table() -> str:
 def _default(value: object) -> str:
     if isinstance(value, bool):
         return f"`{str(value).lower()}`"
-    plain = value.value if isinstance(value, Enum) else value
-    return f"`{plain}`" if plain != "" else "empty"
+    plain = "" if value is None else str(value.value if isinstance(value, Enum) else value)
+    return f"`{plain}`" if plain else "empty"
 
 
 def test_readme_lists_every_setting_as_the_code_has_it() -> None:

@@ -1,3 +1,5 @@
+import itertools
+import traceback
 from pathlib import Path
 
 import pytest
@@ -62,7 +64,8 @@ def test_all_three_experts_may_be_had() -> None:
 
 
 @pytest.mark.parametrize(
-    "engine", ["embedded:data", "embedded:/a b/c", "http://localhost:9200", "https://user:pass@host:443/path"]
+    "engine",
+    ["embedded:data", "embedded:/a b/c", "http://localhost:9200", "https://host:443/path", "https://a,https://b"],
 )
 def test_engines_that_are_known(engine: str) -> None:
     assert load_settings(engine=engine).engine == engine
@@ -236,3 +239,99 @@ def test_a_password_is_not_shown_where_the_scheme_is_missing(engine: str) -> Non
     with pytest.raises(SettingsError) as refused:
         load_settings(engine=engine)
     assert "heim" not in str(refused.value)
+
+
+# --- connections ---------------------------------------------------------------------------------------------------
+
+HOST = "https://host:9200"
+PAIRS = list(itertools.combinations(["user", "api_key", "bearer_token", "aws_region"], 2))
+
+
+def refused(**values: object) -> str:
+    with pytest.raises(SettingsError) as caught:
+        load_settings(**values)
+    return str(caught.value)
+
+
+def test_user_and_password_of_an_address_become_settings() -> None:
+    settings = load_settings(engine="https://ann:p%2Fw@host:9200")
+    assert (settings.engine, settings.user, settings.password.get_secret_value()) == (HOST, "ann", "p/w")
+
+
+def test_no_secret_is_shown_by_settings_or_by_their_errors() -> None:
+    secrets = {"password": "geheim1", "client_key_password": "geheim2"}
+    given = load_settings(engine=HOST, user="ann", password="geheim1")  # noqa: S106 - a test's own
+    assert "geheim" not in repr(given) + str(given) + given.model_dump_json()
+    for secret in ({"api_key": "ge heim"}, {"bearer_token": "geheim\n"}, secrets):
+        try:
+            load_settings(engine=HOST, **secret)
+        except SettingsError as error:
+            shown = "".join(traceback.format_exception(error))
+            assert "heim" not in shown
+        else:
+            pytest.fail(f"{list(secret)} was accepted")
+
+
+@pytest.mark.parametrize(("first", "second"), PAIRS)
+def test_two_ways_to_authenticate_are_refused_and_both_named(first: str, second: str) -> None:
+    message = refused(engine=HOST, **{first: "x", second: "x", "password": "p" if first == "user" else ""})
+    assert f"UMG_{second.upper()}: authenticate in one way only, this one or UMG_{first.upper()}" in message
+
+
+def test_a_user_in_the_address_counts_as_one() -> None:
+    assert "UMG_API_KEY: authenticate in one way" in refused(engine="https://a:b@host", api_key="x")
+    assert "give them once" in refused(engine="https://a:b@host", user="c", password="d")  # noqa: S106 - a test's own
+
+
+def test_user_and_password_go_together() -> None:
+    assert "UMG_PASSWORD: user and password go together, and it is missing" in refused(engine=HOST, user="a")
+    assert "and UMG_USER is missing" in refused(engine=HOST, password="a")  # noqa: S106 - a test's own
+
+
+@pytest.mark.parametrize("name", ["api_key", "bearer_token", "aws_region", "user"])
+def test_credentials_for_the_embedded_engine_are_refused(name: str) -> None:
+    """Whoever sets them means a server, and forgot UMG_ENGINE."""
+    assert f"UMG_{name.upper()}: it is for servers, and UMG_ENGINE is embedded:umg-data" in refused(**{name: "x"})
+
+
+def test_certificates_need_tls_files_and_each_other(tmp_path: Path) -> None:
+    file = tmp_path / "a.pem"
+    file.touch()
+    assert "UMG_CA_CERTS: certificates need an https:// address" in refused(engine="http://host", ca_certs=file)
+    assert "UMG_CA_CERTS: it is for servers" in refused(ca_certs=file)
+    assert "UMG_CLIENT_KEY: it needs a certificate in UMG_CLIENT_CERT" in refused(engine=HOST, client_key=file)
+    assert "UMG_CLIENT_KEY_PASSWORD: it needs" in refused(engine=HOST, client_key_password="x")  # noqa: S106 - same
+    assert "UMG_CLIENT_CERT: Path does not point to a file" in refused(engine=HOST, client_cert=tmp_path / "none")
+
+
+def test_all_wrong_combinations_are_in_one_message(tmp_path: Path) -> None:
+    message = refused(
+        engine="http://host", user="a", api_key="b", aws_region="c", ca_certs=tmp_path, client_key=tmp_path, shards=0
+    )
+    names = ["UMG_PASSWORD", "UMG_API_KEY", "UMG_AWS_REGION", "UMG_CA_CERTS", "UMG_CLIENT_KEY", "UMG_SHARDS"]
+    assert [name for name in names if f"{name}: " not in message] == []
+
+
+def secrets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, **files: str) -> Path:
+    for name, text in files.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    monkeypatch.setenv("UMG_SECRETS_DIR", str(tmp_path))
+    return tmp_path
+
+
+def test_a_secret_may_come_from_a_file_of_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    secrets(tmp_path, monkeypatch, umg_password="geheim\n", other="x", umg_prefix="file")  # noqa: S106 - same
+    settings = load_settings(engine=HOST, user="ann")
+    assert (settings.password.get_secret_value(), settings.prefix) == ("geheim", "file")
+    monkeypatch.setenv("UMG_PREFIX", "variable")
+    assert load_settings(engine=HOST, user="ann").prefix == "variable"
+
+
+def test_a_file_of_secrets_that_is_no_setting_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    secrets(tmp_path, monkeypatch, umg_pasword="geheim")  # noqa: S106 - same
+    assert "UMG_PASWORD: no such setting" in refused()
+
+
+def test_a_folder_of_secrets_that_is_missing_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("UMG_SECRETS_DIR", str(tmp_path / "none"))
+    assert "no folder of secrets" in refused()

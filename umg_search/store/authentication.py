@@ -43,7 +43,8 @@ class Authentication:
         if status == _UNKNOWN:
             return EngineError(f"{where} refuses these credentials (HTTP {status}): check {self.settings}.")
         return EngineError(
-            f"{where} forbids a request (HTTP {status}, {reason}): give the user of {self.settings} a role of {ROLES}."
+            f"{where} forbids a request (HTTP {status}, {reason}): give whom {self.settings} stands for "
+            f"a role of {ROLES}."
         )
 
 
@@ -51,7 +52,7 @@ def authentication_of(settings: Settings) -> Authentication:
     """Return the one way that the settings choose; MissingExtra or ConfigurationError where AWS is not at hand."""
     if settings.user:
         pair = f"{settings.user}:{plain(settings.password)}".encode()  # UTF-8; the clients disagree about that
-        return _header("UMG_USER and UMG_PASSWORD, or user and password in UMG_ENGINE", "Basic", b64encode(pair))
+        return _header("UMG_USER and UMG_PASSWORD (or those in UMG_ENGINE)", "Basic", b64encode(pair))
     if key := plain(settings.api_key):
         return _header("UMG_API_KEY", "ApiKey", key.encode())
     if token := plain(settings.bearer_token):

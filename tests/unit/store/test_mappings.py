@@ -15,7 +15,7 @@ from umg_search.store.mappings import FIELD_OF, chunk_index, ledger_index, text_
 from umg_search.store.records import SCHEMA, spec_from_json
 
 DIALECTS = pytest.mark.parametrize("dialect", [ELASTICSEARCH, OPENSEARCH], ids=lambda dialect: dialect.name)
-SIZE = {"shards": 3, "replicas": 2}
+SIZE = {"shards": 3, "replicas": 2, "refresh_s": 1.5}
 
 
 def every_field(properties: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -50,6 +50,7 @@ def test_shards_and_replicas_are_the_deployments(dialect: Dialect) -> None:
     ):
         index = body["settings"]["index"]
         assert (index["number_of_shards"], index["number_of_replicas"]) == (3, 2)
+        assert index["refresh_interval"] == "1500ms"
 
 
 @DIALECTS
@@ -84,7 +85,7 @@ def test_meta_is_the_specification_of_the_set(dialect: Dialect) -> None:
 def test_making_one_body_leaves_the_next_as_reviewed(dialect: Dialect) -> None:
     chunk_index(dialect, spec(experts=(Expert.DENSE,)), **SIZE)
     reviewed = json.loads((files("es_mappings") / dialect.folder / "chunks.json").read_text("utf-8"))
-    fields = chunk_index(dialect, spec(), shards=1, replicas=1)["mappings"]["properties"]
+    fields = chunk_index(dialect, spec(), **SIZE)["mappings"]["properties"]
     assert set(fields) == set(reviewed["mappings"]["properties"])
 
 
