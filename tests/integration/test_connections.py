@@ -352,6 +352,16 @@ def test_a_dead_node_is_passed_over_at_once(upstream: tuple[str, str], certifica
             check(settings(entrance, upstream[1], certificates, engine=",".join(order)))
 
 
+def test_a_node_that_hangs_is_passed_over(upstream: tuple[str, str], certificates: Certificates) -> None:
+    with opened(upstream[0], certificates) as entrance, closing(socket.create_server(("127.0.0.1", 0))) as silent:
+        nodes = f"https://localhost:{silent.getsockname()[1]},{entrance.url()}"
+        server = connect(settings(entrance, upstream[1], certificates, engine=nodes, connect_timeout_s=0.1))
+        started = time.perf_counter()
+        for _ in range(8):
+            server.call("GET", "/")
+        assert time.perf_counter() - started < 8 * 0.1 + 1  # it is left alone once it is known
+
+
 def test_searches_go_on_when_a_node_dies_between_them(upstream: tuple[str, str], certificates: Certificates) -> None:
     with opened(upstream[0], certificates) as survivor:
         with opened(upstream[0], certificates) as victim:

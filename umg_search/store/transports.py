@@ -78,6 +78,7 @@ def opensearch(endpoint: Endpoint) -> Send:
         http_compress=endpoint.gzip,
         max_retries=endpoint.other_nodes,  # each node once; all other retries are decided in one place, above
         retry_on_status=(),  # the same
+        retry_on_timeout=True,  # a node that hangs is passed over like a dead one
         serializer=_FastJson(),
     )
 
@@ -107,6 +108,7 @@ def elasticsearch_only(endpoint: Endpoint) -> Send:
         http_compress=endpoint.gzip,
         max_retries=endpoint.other_nodes,  # each node once; all other retries are decided in one place, above
         retry_on_status=(),  # the same
+        retry_on_timeout=True,  # a node that hangs is passed over like a dead one
         serializers={JSON: fast, "application/vnd.elasticsearch+json": fast},
     )
 
