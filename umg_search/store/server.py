@@ -14,6 +14,7 @@ from umg_search.model import (
     DocumentState,
     EncodedQuery,
     EngineInfo,
+    Finding,
     IndexSet,
     LedgerEntry,
     Retrieval,
@@ -26,6 +27,7 @@ from umg_search.store import actions, bodies, mappings
 from umg_search.store.actions import Action, Outcome
 from umg_search.store.bulk import send_all
 from umg_search.store.client import connect
+from umg_search.store.diagnosis.server import diagnose
 from umg_search.store.names import TEXT, Names, block_id, document_hash, document_id
 from umg_search.store.precision import as_stored
 from umg_search.store.records import block_from_json, entry_from_json, spec_from_json
@@ -208,6 +210,10 @@ class ServerEngine:
     def publish(self, index: IndexSet) -> None:
         """Refresh the indices of the set; durable they are already, by the servers' write-ahead log."""
         self._server.call("POST", f"/{','.join(self._names.of_set(index).values())}/_refresh")
+
+    def diagnose(self, wanted: SetSpec | None) -> Sequence[Finding]:
+        """Check the server and the indices under the prefix, with requests that change nothing."""
+        return tuple(diagnose(self._server, self._names, wanted, self._settings.analyzer))
 
     def close(self) -> None:
         """Nothing to release: connections end with the process."""
