@@ -9,6 +9,7 @@ from uuid import uuid4
 import numpy as np
 
 from umg_search.errors import EngineError, IndexMismatch, QueryError
+from umg_search.granularity import Expert
 from umg_search.model import (
     DocumentHash,
     DocumentState,
@@ -213,7 +214,8 @@ class ServerEngine:
 
     def diagnose(self, wanted: SetSpec | None) -> Sequence[Finding]:
         """Check the server and the indices under the prefix, with requests that change nothing."""
-        return tuple(diagnose(self._server, self._names, wanted, self._settings.analyzer))
+        analyzer = self._settings.analyzer if Expert.LEXICAL in self._settings.expert_list else ""
+        return tuple(diagnose(self._server, self._names, wanted, analyzer))
 
     def close(self) -> None:
         """Nothing to release: connections end with the process."""

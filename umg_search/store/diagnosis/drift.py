@@ -11,6 +11,9 @@ ESSENTIAL = frozenset(
 )
 """Parameters without which searches fail or score otherwise; of the others a difference is only worth knowing."""
 
+_OPTIONS = "index_options."
+"""How a field is indexed: other options make other scores, and searches still work."""
+
 MAPPING = "the mapping"
 """Stands for the field where a difference concerns the mapping as a whole."""
 
@@ -31,6 +34,8 @@ class Difference(NamedTuple):
         """Whether searches or writes suffer."""
         if not self.parameter:
             return self.found is None
+        if self.parameter.startswith(_OPTIONS):
+            return False
         return not ESSENTIAL.isdisjoint(self.parameter.split("."))
 
     def __str__(self) -> str:
@@ -38,7 +43,8 @@ class Difference(NamedTuple):
             return f"{self.field} is missing ({self.wanted})"
         if not self.parameter:
             return f"{self.field} is additional ({self.found})"
-        return f"{self.field}: {self.parameter} is {_said(self.found)} instead of {_said(self.wanted)}"
+        found, wanted = (_said(self.parameter, value) for value in (self.found, self.wanted))
+        return f"{self.field}: {self.parameter} is {found} instead of {wanted}"
 
 
 def differences(wanted: Mapping[str, Any], found: Mapping[str, Any]) -> list[Difference]:
@@ -92,5 +98,6 @@ def _plain(value: Any) -> str | None:
     return None if value is None else str(value).lower()
 
 
-def _said(value: Any) -> str:
-    return "not set" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+def _said(parameter: str, value: Any) -> str:
+    known = DEFAULTS.get(parameter.rpartition(".")[2]) if value is None else value
+    return "not set" if known is None else str(known).lower() if isinstance(known, bool) else str(known)

@@ -46,12 +46,15 @@ class ServerFacts:
     indices: Probe
     licence: Probe
     rights: Probe
-    analyzer: Probe
+    analyzer: Probe | None
     creation: Probe | None
 
 
 def gather(server: Connection, names: Names, wanted: SetSpec | None, analyzer: str) -> ServerFacts:
-    """Ask a server; `wanted` is the specification that a new set would have (None: not known)."""
+    """Ask a server; `wanted` is the specification that a new set would have (None: not known).
+
+    An empty `analyzer` is not asked for.
+    """
     asked = time()
     stats = ask(
         server, "GET", "/_nodes/stats/fs?filter_path=nodes.*.name,nodes.*.timestamp,nodes.*.roles,nodes.*.fs.total"
@@ -67,7 +70,7 @@ def gather(server: Connection, names: Names, wanted: SetSpec | None, analyzer: s
         indices=ask(server, "GET", f"/{names.everything}?expand_wildcards=all"),
         licence=ask(server, "GET", "/_license"),
         rights=_rights(server, names),
-        analyzer=ask(server, "POST", "/_analyze", {"analyzer": analyzer, "text": "a word"}),
+        analyzer=_analysis(server, analyzer) if analyzer else None,
         creation=_creation(server, names, wanted) if wanted else None,
     )
 
@@ -99,6 +102,10 @@ def _rights(server: Connection, names: Names) -> Probe:
         return ask(server, "GET", "/_plugins/_security/authinfo")
     wanted = {"index": [{"names": [names.everything], "privileges": list(PRIVILEGES)}]}
     return ask(server, "POST", "/_security/user/_has_privileges", wanted)
+
+
+def _analysis(server: Connection, analyzer: str) -> Probe:
+    return ask(server, "POST", "/_analyze", {"analyzer": analyzer, "text": "a word"})
 
 
 def _creation(server: Connection, names: Names, wanted: SetSpec) -> Probe:

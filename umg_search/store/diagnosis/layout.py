@@ -158,7 +158,7 @@ def shards(probe: Probe, layout: Layout) -> Iterator[Finding]:
     if yellow:
         yield _yellow(yellow, probe.body["number_of_data_nodes"], explain)
     if not red and not yellow:
-        yield Finding("shards", Verdict.OK, f"{counted(len(open_ones), 'index', 'indices')}, all green")
+        yield Finding("shards", Verdict.OK, f"all green, on {counted(len(open_ones), 'index', 'indices')}")
 
 
 def _yellow(yellow: Mapping[str, Mapping[str, Any]], nodes: int, explain: str) -> Finding:

@@ -22,7 +22,9 @@ def documents(engine: Engine) -> Finding:
 def judged(states: Mapping[DocumentState, int], waiting: int) -> Finding:
     """Judge counts of documents, and of generations that were replaced or left unfinished."""
     counts = ", ".join(f"{states[state]} {state.value}" for state in DocumentState if states.get(state))
-    text = f"{counts or 'none'}; {waiting} old or unfinished generations wait for the next ingest to delete them"
+    text = counts or "none"
+    if waiting:
+        text += f"; replaced or unfinished generations that the next ingest after UMG_GRACE_S deletes: {waiting}"
     if states.get(DocumentState.FAILED):
         return Finding("documents", Verdict.WARNING, text, "ingest the failed ones again, which says what is wrong")
     if states.get(DocumentState.WRITING):

@@ -17,7 +17,8 @@ from umg_search.store.names import Names
 def diagnose(server: Connection, names: Names, wanted: SetSpec | None, analyzer: str) -> Iterator[Finding]:
     """Check a server and the indices under a prefix.
 
-    `wanted` is the specification that a new set would have (None: not known), `analyzer` its analyser.
+    `wanted` is the specification that a new set would have (None: not known), `analyzer` its analyser
+    (empty: it has no lexical expert).
     """
     facts = gather(server, names, wanted, analyzer)
     yield from _server(server, facts, analyzer)
@@ -35,7 +36,8 @@ def _server(server: Connection, facts: ServerFacts, analyzer: str) -> Iterator[F
     else:
         yield software.knn_plugin(facts.nodes)
     yield software.field_types(facts.creation)
-    yield software.analyzer(analyzer, facts.analyzer)
+    if facts.analyzer is not None:
+        yield software.analyzer(analyzer, facts.analyzer)
     yield software.rights(dialect, facts.rights)
     yield capacity.clock(facts.stats, facts.asked, facts.answered)
     yield capacity.disk(facts.stats, facts.settings)
