@@ -3,7 +3,14 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-DEFAULTS: Mapping[str, Any] = {"index": True, "doc_values": True, "enabled": True, "norms": True, "store": False}
+DEFAULTS: Mapping[str, Any] = {
+    "type": "object",
+    "index": True,
+    "doc_values": True,
+    "enabled": True,
+    "norms": True,
+    "store": False,
+}
 """Parameters that servers leave out of their answer where they have the default value."""
 
 ESSENTIAL = frozenset(

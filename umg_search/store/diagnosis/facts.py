@@ -20,8 +20,25 @@ _NOT_RETRIED = frozenset(range(400, 500)) - {429}
 _PRIORITY = 1_000_000
 """Of a template that is only tried: a server refuses two of one priority."""
 
-PRIVILEGES = ("read", "view_index_metadata", "monitor", "write", "maintenance", "create_index", "manage")
-"""Elasticsearch's index privileges that one or the other command needs."""
+READING = (
+    "indices:admin/mappings/get*",
+    "indices:admin/refresh*",
+    "indices:data/read/mget*",
+    "indices:data/read/msearch*",
+    "indices:data/read/search*",
+    "indices:monitor/stats*",
+)
+"""What a user must be allowed for `umg search`, `text` and `status`, as Elasticsearch names its actions."""
+
+WRITING = (
+    "indices:admin/aliases*",
+    "indices:admin/create",
+    "indices:data/write/bulk*",
+    "indices:data/write/delete*",
+    "indices:data/write/index*",
+    "indices:data/write/update*",
+)
+"""What a user that ingests must be allowed besides."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +117,7 @@ def innermost(error: Any) -> str:
 def _rights(server: Connection, names: Names) -> Probe:
     if server.dialect is not ELASTICSEARCH:
         return ask(server, "GET", "/_plugins/_security/authinfo")
-    wanted = {"index": [{"names": [names.everything], "privileges": list(PRIVILEGES)}]}
+    wanted = {"index": [{"names": [names.everything], "privileges": [*READING, *WRITING]}]}
     return ask(server, "POST", "/_security/user/_has_privileges", wanted)
 
 

@@ -5,14 +5,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 from umg_search.model import Finding, Verdict
-from umg_search.store.diagnosis.facts import PRIVILEGES, Probe
+from umg_search.store.diagnosis.facts import READING, WRITING, Probe
 from umg_search.store.dialect import ELASTICSEARCH, Dialect
 
 LICENCE_DAYS = 14
 """Days before the end of a licence from which on it is pointed out."""
-
-_SEARCH = frozenset({"read", "view_index_metadata"})
-"""Privileges without which nothing works; the others are needed to ingest, to make sets, or to see sizes."""
 
 _KNN_CLASS = "org.opensearch.knn."
 _DAY_MS = 86_400_000.0
@@ -98,13 +95,15 @@ def rights(dialect: Dialect, probe: Probe) -> Finding:
         return _opensearch_rights(probe.body)
     user = probe.body.get("username", "this user")
     ((names, granted),) = probe.body["index"].items()
-    missing = [privilege for privilege in PRIVILEGES if not granted.get(privilege)]
+    missing = [action for action in (*READING, *WRITING) if not granted.get(action)]
     if not missing:
-        return Finding("rights", Verdict.OK, f"{user} has all on {names}")
-    text = f"{user} lacks {', '.join(missing)} on {names}"
-    if _SEARCH.isdisjoint(missing):
-        return Finding("rights", Verdict.WARNING, f"{text}: searches work", "grant them to a user that ingests")
-    return Finding("rights", Verdict.ERROR, text, "grant them to the user's role")
+        return Finding("rights", Verdict.OK, f"{user} may do all that is needed on {names}")
+    text = f"{user} may not do {', '.join(missing)} on {names}"
+    if not set(READING).intersection(missing):
+        return Finding(
+            "rights", Verdict.WARNING, f"{text}; searches work", "where this user ingests, let its role do so"
+        )
+    return Finding("rights", Verdict.ERROR, text, "let its role do so")
 
 
 def unknown(check: str, probe: Probe, remedy: str = "") -> Finding:
