@@ -13,7 +13,17 @@ import urllib3
 from tests.conftest import SERVERS
 from tests.fakes.encoders import DIMS, encoded, spec
 from umg_search.granularity import Expert, Granularity
-from umg_search.model import Document, DocumentKey, Finding, IndexSet, SetSpec, TextBlock, Verdict, version_of
+from umg_search.model import (
+    Document,
+    DocumentKey,
+    Finding,
+    IndexSet,
+    SetSpec,
+    TextBlock,
+    VectorType,
+    Verdict,
+    version_of,
+)
 from umg_search.ports import Engine
 from umg_search.settings import Settings
 from umg_search.store.diagnosis.ledger import documents
@@ -103,7 +113,8 @@ def test_before_the_first_ingest_there_is_nothing_to_complain_of_but_that(engine
 def test_no_mapping_of_ours_is_taken_for_a_drifted_one(engine_settings: Settings, experts: tuple[Expert, ...]) -> None:
     """Servers leave defaults out of their answers and add some: none of that is drift."""
     engine = open_engine(engine_settings)
-    Writer(engine).prepare(spec(experts=experts, granularities=(Granularity.G2,)))
+    floats = replace(spec(experts=experts, granularities=(Granularity.G2,)), vectors=VectorType.FLOAT32)
+    Writer(engine).prepare(floats)
     found = [f for f in engine.diagnose(None) if f.check in {"index set", "mapping", "vectors", "aliases"}]
     engine.close()
     assert {f.verdict for f in found} == {Verdict.OK}

@@ -18,15 +18,16 @@ _VECTORS = mappings.FIELD_OF[Expert.DENSE]
 _NAMED = 4
 """Differences of one index that are named; of the others the number is given."""
 
-_BITS = {
-    "hnsw": "floats of 32 bits",
-    "flat": "floats of 32 bits, without a graph",
-    "int8_hnsw": "quantised to 8 bits",
-    "int4_hnsw": "quantised to 4 bits",
-    "bbq_hnsw": "quantised to 1 bit",
-    "bbq_disk": "quantised to 1 bit, on disk",
+_QUANTISED = {
+    "int8_hnsw": ", quantised to 8 bits",
+    "int4_hnsw": ", quantised to 4 bits",
+    "bbq_hnsw": ", quantised to 1 bit",
+    "bbq_disk": ", quantised to 1 bit, on disk",
 }
 """What Elasticsearch's kinds of index_options do to a vector; bbq_hnsw is its default from 384 dimensions (9.1)."""
+
+_FLOAT = "float"
+"""The numbers of a vector where the mapping names no other."""
 
 
 def drifted(dialect: Dialect, layout: Layout, index: IndexSet) -> dict[str, list[Difference]]:
@@ -103,17 +104,15 @@ def _described(dialect: Dialect, layout: Layout, name: str) -> str:
         return "no vectors"
     if dialect is ELASTICSEARCH:
         kind = field.get("index_options", {}).get("type", "no index_options")
-        return f"{field.get('dims')} dimensions, {kind} ({_BITS.get(kind, 'of another kind')})"
+        numbers = field.get("element_type", _FLOAT)
+        return f"{field.get('dims')} dimensions of {numbers} in {kind}{_QUANTISED.get(kind, '')}"
     method = field.get("method", {})
-    return f"{field.get('dimension')} dimensions, {_engine(method)} ({_stored(field, method)})"
+    place = f"{method.get('engine', 'faiss')} {method.get('name', 'hnsw')}"
+    numbers = field.get("data_type", _FLOAT)
+    return f"{field.get('dimension')} dimensions of {numbers} in {place}{_compressed(field, method)}"
 
 
-def _engine(method: Mapping[str, Any]) -> str:
-    return f"{method.get('engine', 'faiss')} {method.get('name', 'hnsw')}"
-
-
-def _stored(field: Mapping[str, Any], method: Mapping[str, Any]) -> str:
+def _compressed(field: Mapping[str, Any], method: Mapping[str, Any]) -> str:
     encoder = method.get("parameters", {}).get("encoder", {}).get("name")
-    kinds = [f"{key} {value}" for key in ("data_type", "mode", "compression_level") if (value := field.get(key))]
-    kinds += [f"encoder {encoder}"] if encoder else []
-    return ", ".join(kinds) or _BITS["hnsw"]
+    kinds = [f", {key} {value}" for key in ("mode", "compression_level") if (value := field.get(key))]
+    return "".join([*kinds, *([f", encoder {encoder}"] if encoder else [])])

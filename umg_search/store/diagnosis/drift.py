@@ -10,11 +10,16 @@ DEFAULTS: Mapping[str, Any] = {
     "enabled": True,
     "norms": True,
     "store": False,
+    "element_type": "float",
+    "data_type": "float",
 }
 """Parameters that servers leave out of their answer where they have the default value."""
 
 ESSENTIAL = frozenset(
-    {"type", "index", "doc_values", "enabled", "dims", "dimension", "similarity", "space_type", "_meta"}
+    {
+        *("type", "index", "doc_values", "enabled", "_meta"),
+        *("dims", "dimension", "similarity", "space_type", "element_type", "data_type"),
+    }
 )
 """Parameters without which searches fail or score otherwise; of the others a difference is only worth knowing."""
 

@@ -45,6 +45,7 @@ def test_missing_and_additional_fields_are_named_with_their_types() -> None:
     [
         ("dense", {"dims": 64}, "dense: dims is 64 instead of 48", True),
         ("dense", {"similarity": "dot_product"}, "dense: similarity is dot_product instead of cosine", True),
+        ("dense", {"element_type": "float"}, "dense: element_type is float instead of byte", True),
         ("unit", {"doc_values": False}, "unit: doc_values is false instead of true", True),
         ("text", {"analyzer": "english"}, "text: analyzer is english instead of standard", False),
         ("text", {"type": "keyword"}, "text: type is keyword instead of text", True),

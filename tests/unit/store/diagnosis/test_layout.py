@@ -222,11 +222,11 @@ def dense_of(found: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_vectors_are_described_as_they_are_on_the_server() -> None:
-    assert only(vectors(indices())).found == f"{DIMS} dimensions, hnsw (floats of 32 bits) on 2 indices"
+    assert only(vectors(indices())).found == f"{DIMS} dimensions of byte in hnsw on 2 indices"
     found = only(vectors(indices(OPENSEARCH), OPENSEARCH))
     assert (found.verdict, found.found) == (
         Verdict.OK,
-        f"{DIMS} dimensions, lucene hnsw (floats of 32 bits) on 2 indices",
+        f"{DIMS} dimensions of byte in lucene hnsw on 2 indices",
     )
 
 
@@ -244,7 +244,7 @@ def test_quantisation_that_a_server_chose_by_itself_warns_and_is_named() -> None
     dense_of(found)["index_options"] = {"type": "bbq_hnsw", "m": 16, "ef_construction": 128}
     finding = only(vectors(found))
     assert finding.verdict is Verdict.WARNING
-    assert "bbq_hnsw (quantised to 1 bit)" in finding.found
+    assert "bbq_hnsw, quantised to 1 bit" in finding.found
 
 
 def test_quantisation_on_opensearch_is_named_too() -> None:
