@@ -12,6 +12,7 @@ from umg_search.model import (
     DocumentVersion,
     EncodedQuery,
     EngineInfo,
+    Finding,
     IndexSet,
     LedgerEntry,
     Retrieval,
@@ -201,6 +202,13 @@ class Engine(Protocol):
 
     def sizes(self, index: IndexSet) -> Mapping[str, IndexSize]:
         """Return the size of each index of the set, by name."""
+        ...
+
+    def diagnose(self, wanted: SetSpec | None) -> Sequence[Finding]:
+        """Check the engine and its indices without changing anything; what goes wrong is a finding, not an error.
+
+        `wanted` is the specification that a new set would have; None where it is not known.
+        """
         ...
 
     def close(self) -> None:

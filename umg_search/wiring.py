@@ -18,13 +18,16 @@ SETS_IN_MEMORY = 2
 """Index sets whose encoders a process holds at once: the active one, and the one it flips to."""
 
 
-def open_engine(settings: Settings) -> Engine:
-    """Return the engine that the settings name, connected or opened."""
+def open_engine(settings: Settings, *, create: bool = True) -> Engine:
+    """Return the engine that the settings name, connected or opened.
+
+    The embedded engine's folder is made where there is none, unless `create` is false: then NoIndexSet is raised.
+    """
     kind, _, folder = settings.engine.partition(":")
     if kind == "embedded":
         from umg_search.store.embedded import EmbeddedEngine  # noqa: PLC0415 - a server's user needs no Qdrant loaded
 
-        return EmbeddedEngine(Path(folder))
+        return EmbeddedEngine(Path(folder), create=create)
     from umg_search.store.server import ServerEngine  # noqa: PLC0415 - nor does the embedded one need two clients
 
     return ServerEngine(settings)

@@ -13,6 +13,7 @@ from umg_search.model import (
     DocumentState,
     EncodedQuery,
     EngineInfo,
+    Finding,
     IndexSet,
     LedgerEntry,
     RankedList,
@@ -133,6 +134,10 @@ class MemoryEngine:
             **{g.label: IndexSize(counts[g], 1) for g in index.spec.granularities},
             "text": IndexSize(len(self.blocks), 1),
         }
+
+    def diagnose(self, wanted: SetSpec | None) -> Sequence[Finding]:
+        del wanted
+        return ()
 
     def close(self) -> None:
         self._enter("close")

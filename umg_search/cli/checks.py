@@ -1,93 +1,172 @@
 """`umg doctor`: checks from the settings up to the models, each with what to do."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from enum import StrEnum
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from time import perf_counter
 from typing import Any
 
-from umg_search.errors import ConfigurationError, NoIndexSet, UmgError
-from umg_search.model import DocumentState, EngineInfo
+from umg_search.encoding.encoders import Encoders
+from umg_search.encoding.models import choose_device
+from umg_search.errors import ConfigurationError, IndexMismatch, NoIndexSet, UmgError
+from umg_search.model import Finding, IndexSet, SetSpec, Verdict
+from umg_search.ports import Engine
 from umg_search.settings import Settings, load_settings
-from umg_search.store.reader import Reader
+from umg_search.store.diagnosis.ledger import documents
 from umg_search.store.writer import check_same
 from umg_search.wiring import encoders_of, new_set, open_engine
 
-
-class Verdict(StrEnum):
-    """What a check came to."""
-
-    OK = "ok"
-    FAILED = "failed"
-    SKIPPED = "skipped"
+_ORDER = tuple(Verdict)
+_WRONG_USE = 2
+_ENGINE = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
-    """One line of the doctor; `exit_code` is what a failure makes the command end with."""
+class Diagnosis:
+    """All findings in the order of their checks, and the exit code: 0 unless one of them is an error."""
 
-    name: str
-    verdict: Verdict
-    message: str
-    exit_code: int = 0
+    findings: tuple[Finding, ...]
+    exit_code: int
+
+    @property
+    def worst(self) -> Verdict:
+        """The worst verdict."""
+        return max((finding.verdict for finding in self.findings), key=_ORDER.index)
 
     def as_json(self) -> dict[str, Any]:
-        """Return the line as JSON."""
-        return {"name": self.name, "verdict": self.verdict.value, "message": self.message}
+        """Return the diagnosis as JSON."""
+        return {"verdict": self.worst.value, "checks": [asdict(finding) for finding in self.findings]}
 
 
-def check_all() -> list[Check]:
-    """Return all checks, in order; those that depend on a failed one are skipped."""
+def line(finding: Finding) -> str:
+    """Return one finding as one line."""
+    text = f"{finding.found}: {finding.remedy}" if finding.remedy else finding.found
+    return f"{finding.verdict.value:8} {finding.check}: {' '.join(text.split())}"
+
+
+def check_all() -> Diagnosis:
+    """Check everything that can be checked; what depends on a failed check is left out."""
+    findings = _Findings()
     try:
         settings = load_settings()
     except UmgError as error:
-        return [Check("settings", Verdict.FAILED, str(error), 2)]
-    checks = [Check("settings", Verdict.OK, "all valid")]
+        findings.failed("settings", error)
+        return findings.diagnosis()
+    findings.add([Finding("settings", Verdict.OK, "all valid")])
+    engine = _opened(settings, findings)
     try:
-        engine = open_engine(settings)
-    except UmgError as error:
-        code = 2 if isinstance(error, ConfigurationError) else 3
-        return [*checks, Check("engine", Verdict.FAILED, str(error), code), _models(settings)]
-    try:
-        reader = Reader(engine)
-        return [
-            *checks,
-            _engine(reader.info()),
-            _checked("index set", lambda: _index_set(reader, settings)),
-            _models(settings),
-        ]
+        _check(engine, settings, findings)
     finally:
-        engine.close()
+        if engine is not None:
+            engine.close()
+    return findings.diagnosis()
 
 
-def _engine(info: EngineInfo) -> Check:
-    return Check("engine", Verdict.OK, f"{info.name} {info.version} at {info.where}")
+class _Findings:
+    """Findings, and what the errors among them make the command end with."""
+
+    def __init__(self) -> None:
+        self._findings: list[Finding] = []
+        self._code = 0
+
+    def add(self, findings: Iterable[Finding], *, code: int = _ENGINE) -> None:
+        for finding in findings:
+            self._findings.append(finding)
+            if finding.verdict is Verdict.ERROR:
+                self._code = max(self._code, code)
+
+    def failed(self, check: str, error: UmgError) -> None:
+        code = _WRONG_USE if isinstance(error, ConfigurationError) else _ENGINE
+        self.add([Finding(check, Verdict.ERROR, str(error).rstrip("."))], code=code)
+
+    def diagnosis(self) -> Diagnosis:
+        return Diagnosis(tuple(self._findings), self._code)
 
 
-def _index_set(reader: Reader, settings: Settings) -> Check:
+def _opened(settings: Settings, findings: _Findings) -> Engine | None:
+    """Open the engine before any model is loaded."""
     try:
-        index = reader.active_set()
+        engine = open_engine(settings, create=False)
     except NoIndexSet as error:
-        return Check("index set", Verdict.SKIPPED, str(error))
-    encoders_of(settings)(index.spec).encode_query("test")
-    spec, _ = new_set(settings)
-    check_same(index.spec, spec)
-    documents = sum(count for state, count in reader.status().documents.items() if state is not DocumentState.DELETED)
-    return Check("index set", Verdict.OK, f"{index.label} with {documents} documents; its query models answer")
-
-
-def _models(settings: Settings) -> Check:
-    return _checked("models", lambda: _loaded(settings))
-
-
-def _loaded(settings: Settings) -> Check:
-    spec, encoders = new_set(settings)
-    encoders.encode_query("test")
-    names = [model.name for model in (spec.dense, spec.sparse) if model]
-    return Check("models", Verdict.OK, f"{', '.join(names) or 'none needed'} for new sets")
-
-
-def _checked(name: str, check: Callable[[], Check]) -> Check:
-    try:
-        return check()
+        findings.add([Finding("index set", Verdict.WARNING, str(error).rstrip("."))])
+        return None
     except UmgError as error:
-        return Check(name, Verdict.FAILED, str(error), 2 if isinstance(error, ConfigurationError) else 3)
+        findings.failed("engine", error)
+        return None
+    info = engine.info()
+    findings.add([Finding("engine", Verdict.OK, f"{info.name} {info.version} at {info.where}")])
+    return engine
+
+
+def _check(engine: Engine | None, settings: Settings, findings: _Findings) -> None:
+    index = _active(engine)
+    models = _Findings()
+    wanted = _new_models(settings, models)
+    if engine is not None:
+        findings.add(engine.diagnose(wanted))
+    if engine is not None and index is not None:
+        findings.add([documents(engine)])
+        _compare(index.spec, wanted, settings, models)
+    made = models.diagnosis()
+    findings.add(made.findings, code=_WRONG_USE)
+
+
+def _active(engine: Engine | None) -> IndexSet | None:
+    """Return the active set, None where there is none that can be read: the engine's own findings tell why."""
+    try:
+        return engine.active_set() if engine is not None else None
+    except UmgError:
+        return None
+
+
+def _new_models(settings: Settings, findings: _Findings) -> SetSpec | None:
+    """Load the models of the settings, which a new set would have."""
+    started = perf_counter()
+    try:
+        spec, encoders = new_set(settings)
+        findings.add([_loaded("of the settings", spec, encoders, settings, started)])
+    except UmgError as error:
+        findings.failed("models", error)
+        return None
+    return spec
+
+
+def _compare(active: SetSpec, wanted: SetSpec | None, settings: Settings, findings: _Findings) -> None:
+    """Compare the active set with the settings, and load its own models where they are others."""
+    if wanted is None or (wanted.dense, wanted.sparse) != (active.dense, active.sparse):
+        started = perf_counter()
+        try:
+            encoders = encoders_of(settings)(active)
+            findings.add([_loaded("of the active set", active, encoders, settings, started)])
+            _check_dims(active, encoders)
+        except UmgError as error:
+            findings.failed("models", error)
+    if wanted is None:
+        return
+    try:
+        check_same(active, wanted)
+    except IndexMismatch as error:
+        text = f"searches follow the set, and umg ingest is refused: {str(error).rstrip('.')}"
+        findings.add([Finding("set and settings", Verdict.WARNING, text)])
+    else:
+        findings.add([Finding("set and settings", Verdict.OK, "the settings agree with the active set")])
+
+
+def _loaded(whose: str, spec: SetSpec, encoders: Encoders, settings: Settings, started: float) -> Finding:
+    """Ask the encoders one question, which loads every model, and say how long all of it took."""
+    encoders.encode_query("test")
+    dense = [f"{spec.dense.name} ({spec.dense.dims} dimensions)"] if spec.dense else []
+    names = [*dense, *([spec.sparse.name] if spec.sparse else [])]
+    if not names:
+        return Finding("models", Verdict.OK, f"those {whose}: none needed")
+    seconds = perf_counter() - started
+    text = f"those {whose}: {', '.join(names)}; loaded on {choose_device(settings.device)} in {seconds:.1f} s"
+    return Finding("models", Verdict.OK, text)
+
+
+def _check_dims(active: SetSpec, encoders: Encoders) -> None:
+    found = encoders.dense.model.dims if encoders.dense else None
+    if active.dense and found != active.dense.dims:
+        raise IndexMismatch(
+            f"The model {active.dense.name!r} gives {found} dimensions and the index set has {active.dense.dims}: "
+            "bring back the model that the set was made with, or make the set anew with `umg index rebuild`."
+        )

@@ -15,7 +15,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from ingest.pipeline import IngestService
 from ingest.readers import Skipped, Unreadable, read_paths, total_bytes
 from ingest.sentences import SentenceOptions
-from umg_search.cli.checks import check_all
+from umg_search.cli.checks import check_all, line
 from umg_search.cli.output import (
     complain,
     err,
@@ -54,7 +54,7 @@ def ingest(paths: Paths, *, collection: Collection = DEFAULT_COLLECTION, as_json
         raise ConfigurationError(f"There is no file or folder {', '.join(map(repr, missing))}: correct the path.")
     started = time.perf_counter()
     settings = load_settings()
-    with _engine(settings) as engine:
+    with _engine(settings, create=True) as engine:
         spec, encoders = new_set(settings)
         service = IngestService(
             Writer(engine, grace=settings.grace_s),
@@ -130,8 +130,9 @@ def delete(ids: Ids, *, collection: Collection = DEFAULT_COLLECTION) -> int:
     """Delete documents; unknown ones are named."""
     with _engine(load_settings()) as engine:
         index = Reader(engine).active_set()
-        removed = Writer(engine).delete(index, [DocumentKey(collection, name) for name in ids])
-    for name, done in zip(ids, removed, strict=True):
+        names = list(dict.fromkeys(ids))
+        removed = Writer(engine).delete(index, [DocumentKey(collection, name) for name in names])
+    for name, done in zip(names, removed, strict=True):
         if not done:
             complain(f"There is no document {name!r} in collection {collection!r}.")
     out.print(f"{sum(removed)} deleted.")
@@ -141,13 +142,13 @@ def delete(ids: Ids, *, collection: Collection = DEFAULT_COLLECTION) -> int:
 def doctor(*, as_json: AsJson = False) -> int:
     """Check settings, engine, index set and models; each line says what to do."""
     _quiet_clients()
-    checks = check_all()
+    diagnosis = check_all()
     if as_json:
-        print_json({"checks": [check.as_json() for check in checks]})
+        print_json(diagnosis.as_json())
     else:
-        for check in checks:
-            out.print(f"{check.verdict.value:8} {check.name}: {check.message}", markup=False)
-    return max(check.exit_code for check in checks)
+        for finding in diagnosis.findings:
+            out.print(line(finding), markup=False)
+    return diagnosis.exit_code
 
 
 class _Tally:
@@ -228,10 +229,10 @@ def _sentences(settings: Settings) -> SentenceOptions:
 
 
 @contextmanager
-def _engine(settings: Settings) -> Iterator[Engine]:
-    """Open the engine before any model is loaded, and close it whatever happens."""
+def _engine(settings: Settings, *, create: bool = False) -> Iterator[Engine]:
+    """Open the engine before any model is loaded, and close it whatever happens; only an ingest makes a folder."""
     _quiet_clients()
-    engine = open_engine(settings)
+    engine = open_engine(settings, create=create)
     try:
         yield engine
     finally:

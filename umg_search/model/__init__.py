@@ -18,6 +18,7 @@ from umg_search.model.documents import (
     StoredVector,
     Vectors,
 )
+from umg_search.model.findings import Finding, Verdict
 from umg_search.model.identity import (
     DEFAULT_COLLECTION,
     EVERYBODY,
@@ -81,6 +82,7 @@ __all__ = [
     "Encoding",
     "EngineInfo",
     "Evidence",
+    "Finding",
     "FloatArray",
     "Fused",
     "Generation",
@@ -107,6 +109,7 @@ __all__ = [
     "TopHit",
     "VectorType",
     "Vectors",
+    "Verdict",
     "document_of",
     "generation_of",
     "ranges",

@@ -13,12 +13,17 @@ CANDIDATES = 2
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """One kind of server: its name, the folder of its mappings, the versions that are supported."""
+    """One kind of server: its name, the folder of its mappings, the versions that are supported, and its client.
+
+    `client_bounds` are the oldest version of the client, and the first that is too new.
+    """
 
     name: str
     folder: str
     oldest: tuple[int, int]
     newest_major: int
+    client: str
+    client_bounds: tuple[tuple[int, int], tuple[int, int]]
 
     def knn(self, vector: Any, k: int, filters: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         """Return the body of a kNN search; `vector` may be a fragment of JSON; filters hold inside the search."""
@@ -38,8 +43,9 @@ class Dialect:
         return {**field, "dimension": dims, "data_type": number}
 
 
-ELASTICSEARCH = Dialect("elasticsearch", "elasticsearch", (8, 19), 9)
-OPENSEARCH = Dialect("opensearch", "opensearch", (2, 19), 3)
+# The 8.19 client speaks to servers 8 and 9; the 9 client does not speak to 8.
+ELASTICSEARCH = Dialect("elasticsearch", "elasticsearch", (8, 19), 9, "elasticsearch", ((8, 19), (9, 0)))
+OPENSEARCH = Dialect("opensearch", "opensearch", (2, 19), 3, "opensearch-py", ((3, 0), (4, 0)))
 
 
 def cosines(scores: FloatArray) -> FloatArray:

@@ -45,6 +45,18 @@ class Names:
         head, _, number = index_name.rpartition("-v")
         return head == self.alias(TEXT) and number.isdigit()
 
+    def parsed(self, index_name: str) -> tuple[str, int] | None:
+        """Return kind and version in the name of an index of a set, None for any other name."""
+        head, _, number = index_name.rpartition("-v")
+        kind = head.removeprefix(f"{self._prefix}-")
+        known = head == self.alias(kind) and (kind == TEXT or kind in {g.label for g in Granularity})
+        return (kind, int(number)) if known and number.isdigit() else None
+
+    @property
+    def everything(self) -> str:
+        """Pattern of all indices under the prefix; no other prefix's index matches it."""
+        return f"{self._prefix}-*"
+
     def of_set(self, index: IndexSet) -> dict[str, str]:
         """Return the indices of a set by kind."""
         kinds = [*(granularity.label for granularity in index.spec.granularities), TEXT]

@@ -9,11 +9,13 @@ from uuid import uuid4
 import numpy as np
 
 from umg_search.errors import EngineError, IndexMismatch, QueryError
+from umg_search.granularity import Expert
 from umg_search.model import (
     DocumentHash,
     DocumentState,
     EncodedQuery,
     EngineInfo,
+    Finding,
     IndexSet,
     LedgerEntry,
     Retrieval,
@@ -26,6 +28,7 @@ from umg_search.store import actions, bodies, mappings
 from umg_search.store.actions import Action, Outcome
 from umg_search.store.bulk import send_all
 from umg_search.store.client import connect
+from umg_search.store.diagnosis.server import diagnose
 from umg_search.store.names import TEXT, Names, block_id, document_hash, document_id
 from umg_search.store.precision import as_stored
 from umg_search.store.records import block_from_json, entry_from_json, spec_from_json
@@ -212,6 +215,11 @@ class ServerEngine:
     def publish(self, index: IndexSet) -> None:
         """Refresh the indices of the set; durable they are already, by the servers' write-ahead log."""
         self._server.call("POST", f"/{','.join(self._names.of_set(index).values())}/_refresh")
+
+    def diagnose(self, wanted: SetSpec | None) -> Sequence[Finding]:
+        """Check the server and the indices under the prefix, with requests that change nothing."""
+        analyzer = self._settings.analyzer if Expert.LEXICAL in self._settings.expert_list else ""
+        return tuple(diagnose(self._server, self._names, wanted, analyzer))
 
     def close(self) -> None:
         """Nothing to release: connections end with the process."""

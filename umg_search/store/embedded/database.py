@@ -139,6 +139,17 @@ class Database:
             count, size = connection.execute(statement, (index.version,)).fetchone()
         return IndexSize(count, size)
 
+    def damage(self) -> str:
+        """Return what SQLite's own check of the file finds wrong, empty if nothing."""
+        with self._reading() as connection:
+            first: str = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+        return "" if first == "ok" else first
+
+    def versions(self) -> frozenset[int]:
+        """Return the versions of all index sets."""
+        with self._reading() as connection:
+            return frozenset(version for (version,) in connection.execute("SELECT version FROM sets"))
+
     def close(self) -> None:
         """Close all connections."""
         self._writer.close()

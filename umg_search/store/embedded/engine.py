@@ -13,13 +13,14 @@ from pathlib import Path
 from threading import Lock
 from typing import TypeVar
 
-from umg_search.errors import ConfigurationError, EngineBusy, EngineError
+from umg_search.errors import ConfigurationError, EngineBusy, EngineError, NoIndexSet
 from umg_search.granularity import Granularity
 from umg_search.model import (
     DocumentHash,
     DocumentState,
     EncodedQuery,
     EngineInfo,
+    Finding,
     IndexSet,
     LedgerEntry,
     Retrieval,
@@ -28,14 +29,12 @@ from umg_search.model import (
 )
 from umg_search.ports import BlockId, Chunk, ChunkId, Fetched, IndexSize, Scope
 from umg_search.store.embedded.database import DATABASE_FILE, Database
+from umg_search.store.embedded.diagnosis import RESERVE, diagnose
 from umg_search.store.embedded.lock import LOCK_FILE, FolderLock
 from umg_search.store.embedded.points import check_query, scope_filter
 from umg_search.store.embedded.shards import Shard
 from umg_search.store.embedded.translation import translated
 from umg_search.store.precision import as_stored
-
-_RESERVE = 128 * 2**20
-"""Free bytes below which nothing is written: Qdrant writes through memory maps, where a full disk ends the process."""
 
 _Answer = TypeVar("_Answer")
 _Item = TypeVar("_Item", Chunk, ChunkId)
@@ -44,8 +43,8 @@ _Item = TypeVar("_Item", Chunk, ChunkId)
 class EmbeddedEngine:
     """An index in one folder, for one process; its threads may share it."""
 
-    def __init__(self, path: Path) -> None:
-        """Open the folder, or make it.
+    def __init__(self, path: Path, *, create: bool = True) -> None:
+        """Open the folder, or make it; with `create` false, NoIndexSet where it holds no index.
 
         EngineBusy where another process has it, ConfigurationError where it holds something else, EngineUnsupported
         where another version of umg-search made it, EngineError where it cannot be read or written.
@@ -57,7 +56,7 @@ class EmbeddedEngine:
         self._finding = Lock()
         self._shards: dict[int, dict[Granularity, Shard]] = {}
         with translated(self._path, "Opening the index"):
-            _claim(self._path)
+            _claim(self._path, create=create)
             self._lock = FolderLock(self._path)
             try:
                 self._database = Database(self._path / DATABASE_FILE)
@@ -143,6 +142,12 @@ class EmbeddedEngine:
         texts = self._do("Measuring", lambda: self._database.text_size(index))
         return {**{granularity.label: size for granularity, size in shards.items()}, "text": texts}
 
+    def diagnose(self, wanted: SetSpec | None) -> Sequence[Finding]:
+        """Check folder, disk, database and shards; any set can be made here, whatever is `wanted`."""
+        del wanted
+        self._check_usable()
+        return tuple(diagnose(self._path, self._database, self._shards_of))
+
     def close(self) -> None:
         """Release files and lock; in a child made by fork, nothing, since all of it is the parent's."""
         if self._closed or os.getpid() != self._process:
@@ -190,10 +195,10 @@ class EmbeddedEngine:
         self._check_usable()
         with translated(self._path, doing):
             free = shutil.disk_usage(self._path).free
-        if free < _RESERVE:
+        if free < RESERVE:
             raise EngineError(
                 f"{doing} was not begun: the disk of {self._path} has {free // 2**20} MiB free, "
-                f"free at least {_RESERVE // 2**20} MiB and try again."
+                f"free at least {RESERVE // 2**20} MiB and try again."
             )
         return self._do(doing, call)
 
@@ -223,12 +228,15 @@ class EmbeddedEngine:
             raise EngineError(f"The index in {self._path} was closed: open it again.")
 
 
-def _claim(folder: Path) -> None:
-    """Make the folder, or see that it is an index or empty."""
+def _claim(folder: Path, *, create: bool) -> None:
+    """Make the folder, or see that it is an index, or empty and to become one."""
     if folder.exists() and not folder.is_dir():
         raise ConfigurationError(f"{folder} is a file: the embedded engine needs a folder.")
-    folder.mkdir(parents=True, exist_ok=True)
-    others = sorted(path.name for path in folder.iterdir() if path.name != LOCK_FILE)
+    if create:
+        folder.mkdir(parents=True, exist_ok=True)
+    others = sorted(path.name for path in folder.iterdir() if path.name != LOCK_FILE) if folder.exists() else []
+    if not others and not create:
+        raise NoIndexSet(f"There is no index in {folder}: run `umg ingest PATH` first, or correct UMG_ENGINE.")
     if others and DATABASE_FILE not in others:
         raise ConfigurationError(
             f"The folder {folder} holds other files ({others[0]}): use an empty folder or one made by umg-search."
