@@ -80,16 +80,19 @@ class SparseEncoder(Protocol):
 class Scope:
     """What a search may see, applied inside every list.
 
-    `principals` None: no access control. An empty `collection` means all collections.
+    `principals` None: no access control. No `collections` means all of them.
     """
 
-    collection: str = ""
+    collections: tuple[str, ...] = ()
     principals: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """One entry of a chunk index: what searches ask for, and `unit`, the packed value that ranking reads."""
+    """One entry of a chunk index: what searches ask for, and `unit`, the packed value that ranking reads.
+
+    `text` is the window's and `title` its document's; both None where the set has no lexical expert.
+    """
 
     granularity: Granularity
     version: DocumentVersion
@@ -100,6 +103,7 @@ class Chunk:
     dense: StoredVector | None = None
     sparse: SparseVector | None = None
     text: str | None = None
+    title: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,7 +56,7 @@ class Store:
         return self.search_service.search(
             Query(
                 text=text,
-                scope=Scope(collection, principals),
+                scope=Scope((collection,) if collection else (), principals),
                 options=RankingOptions(**options),  # type: ignore[arg-type] - forwarded keywords
                 explain=True,
             )

@@ -160,7 +160,7 @@ def chunk_ids(engine: MemoryEngine, granularity: Granularity) -> set[ChunkId]:
 
 
 def _visible(chunk: Chunk, scope: Scope) -> bool:
-    if scope.collection and chunk.collection != scope.collection:
+    if scope.collections and chunk.collection not in scope.collections:
         return False
     return scope.principals is None or bool({*scope.principals, EVERYBODY} & set(chunk.acl))
 
@@ -177,7 +177,9 @@ def _score(expert: Expert, chunk: Chunk, query: EncodedQuery) -> float | None:
     if expert is Expert.DENSE:
         return None if chunk.dense is None or query.dense is None else float(chunk.dense @ query.dense)
     if expert is Expert.LEXICAL:
-        return float(len(set(words(query.text)) & set(words(chunk.text or "")))) or None
+        wanted_words = set(words(query.text))
+        shared = [len(wanted_words & set(words(text or ""))) for text in (chunk.text, chunk.title)]
+        return shared[0] + query.title_weight * shared[1] or None
     if chunk.sparse is None or query.sparse is None:
         return None
     wanted = dict(zip(query.sparse.terms.tolist(), query.sparse.weights.tolist(), strict=True))

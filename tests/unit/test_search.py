@@ -149,7 +149,7 @@ def test_a_collection_bounds_the_answer() -> None:
     same = prose("harbour", 9)
     shop = Shop(None, Document(id="d", text=same, collection="a"), Document(id="d", text=same, collection="b"))
     assert {c.collection for c in shop.search("harbour").contexts} == {"a", "b"}
-    only = shop.search("harbour", scope=Scope("a"))
+    only = shop.search("harbour", scope=Scope(("a",)))
     assert {c.collection for c in only.contexts} == {"a"}
     assert {hit.collection for report in only.channels for hit in report.top} == {"a"}
 

@@ -3,10 +3,12 @@
 from umg_search.model.answers import (
     ChannelReport,
     Context,
+    DocumentGroup,
     EngineInfo,
     IngestReport,
     Outcome,
     SearchResult,
+    Source,
     TopHit,
 )
 from umg_search.model.documents import (
@@ -39,6 +41,7 @@ from umg_search.model.lists import (
     RankedList,
     Retrieval,
     Selected,
+    Shared,
     Shares,
     Stretches,
     ranges,
@@ -72,6 +75,7 @@ __all__ = [
     "Counts",
     "DenseModel",
     "Document",
+    "DocumentGroup",
     "DocumentHash",
     "DocumentKey",
     "DocumentState",
@@ -97,7 +101,9 @@ __all__ = [
     "Selected",
     "SetSpec",
     "SetState",
+    "Shared",
     "Shares",
+    "Source",
     "SparseModel",
     "SparseVector",
     "SplitDocument",

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from umg_search.model import Counts, FloatArray, Fused, IntArray, Selected
+from umg_search.model import Counts, FloatArray, Fused, IntArray, Selected, Stretches
 
 HEAD = 256
 """Sentences of the most evidence that are sorted first."""
@@ -18,20 +18,29 @@ ROUNDING = 1e-12
 """What is left of a running sum after everything was taken away; real evidence is far above."""
 
 
-def spans(fused: Fused, *, budget: int, min_sentences: int = 1) -> list[Selected]:
+def spans(
+    fused: Fused, *, budget: int, min_sentences: int = 1, taken: Sequence[tuple[int, int, int]] = ()
+) -> list[Selected]:
     """Return runs of neighbouring sentences, best first, that together hold at most `budget` tokens.
 
     Sentences are taken by evidence, highest first; one that does not fit is passed over for smaller ones. No sentence
     is returned twice. With `min_sentences`, a sentence comes with as many of its better neighbours as its run needs to
     be that long, and is passed over where the budget has no room for them; the very first takes what fits. Where not
-    even one sentence fits, the best one is returned whole, for the caller to cut.
+    even one sentence fits, the best one is returned whole, for the caller to cut. `taken` ranges (document, first,
+    last) are left out, as if nothing were known of them.
     """
-    evidence = sentence_evidence(fused)
+    evidence, tokens = sentence_evidence(fused), fused.tokens
+    if taken:
+        tokens = tokens.copy()
+        for places in _places(fused.stretches, taken):
+            evidence[places], tokens[places] = 0.0, 0
+        if not evidence.any():
+            return []
     starts = fused.stretches.offset.tolist()
     if min_sentences > 1:
-        chosen = _best_runs(evidence, fused.tokens, frozenset(starts), budget, min_sentences)
+        chosen = _best_runs(evidence, tokens, frozenset(starts), budget, min_sentences)
     else:
-        chosen = _best(evidence, fused.tokens, budget)
+        chosen = _best(evidence, tokens, budget)
     if not chosen:
         chosen = [int(evidence.argmax())]
     value = dict(zip(chosen, evidence[chosen].tolist(), strict=True))
@@ -52,6 +61,13 @@ def sentence_evidence(fused: Fused) -> FloatArray:
     evidence = change[:-1].cumsum()
     evidence[evidence < ROUNDING] = 0.0
     return evidence
+
+
+def _places(stretches: Stretches, ranges: Sequence[tuple[int, int, int]]) -> Iterator[slice]:
+    for document, first, last in ranges:
+        stretch = ((stretches.document == document) & (stretches.first <= first)).nonzero()[0][-1]
+        start = int(stretches.offset[stretch] + first - stretches.first[stretch])
+        yield slice(start, start + last - first)
 
 
 def _best(evidence: FloatArray, tokens: Counts, budget: int) -> list[int]:

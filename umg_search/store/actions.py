@@ -51,6 +51,7 @@ def chunk_source(chunk: Chunk) -> dict[str, Any]:
         "dense": chunk.dense,
         "sparse": None if chunk.sparse is None or not len(chunk.sparse.terms) else _features(chunk.sparse),
         "text": chunk.text,
+        "title": chunk.title,
     }
     return {field: value for field, value in source.items() if value is not None}
 

@@ -44,7 +44,7 @@ def asked(request: bodies.Request) -> dict[Channel, Any]:
 @DIALECTS
 @pytest.mark.parametrize("kind", ["open", "filtered"])
 def test_a_multi_search_is_exactly_this(dialect: Dialect, kind: str) -> None:
-    scope = Scope() if kind == "open" else Scope("manuals", ("bob", "ann"))
+    scope = Scope() if kind == "open" else Scope(("manuals",), ("bob", "ann"))
     request = bodies.multi_search(dialect, PLACES, QUERY, depth=100, scope=scope)
     expected = (GOLDEN / f"msearch-{kind}-{dialect.name}.ndjson").read_text("utf-8")
     assert lines(request) == [json.loads(line) for line in expected.splitlines()]
@@ -63,8 +63,8 @@ def test_no_search_asks_for_ids_or_sources(dialect: Dialect) -> None:
 
 @DIALECTS
 def test_filters_hold_inside_every_list(dialect: Dialect) -> None:
-    request = bodies.multi_search(dialect, PLACES, QUERY, depth=7, scope=Scope("c", ("ann",)))
-    filters = bodies.filters_of(Scope("c", ("ann",)))
+    request = bodies.multi_search(dialect, PLACES, QUERY, depth=7, scope=Scope(("c",), ("ann",)))
+    filters = bodies.filters_of(Scope(("c",), ("ann",)))
     for channel, body in asked(request).items():
         if channel.expert is not DENSE:
             inside = body["query"]["bool"]["filter"]
@@ -76,7 +76,7 @@ def test_filters_hold_inside_every_list(dialect: Dialect) -> None:
 
 
 def test_everybodys_documents_are_seen_by_each_principal() -> None:
-    assert bodies.filters_of(Scope("", ("bob", "ann", "bob"))) == [{"terms": {"acl": ["*", "ann", "bob"]}}]
+    assert bodies.filters_of(Scope((), ("bob", "ann", "bob"))) == [{"terms": {"acl": ["*", "ann", "bob"]}}]
 
 
 def test_without_access_control_and_collection_nothing_is_filtered() -> None:
