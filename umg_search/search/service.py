@@ -67,9 +67,15 @@ class _Round:
         return replace(self, ranking=merged(self.ranking, texts))
 
     def with_hits(self) -> "_Round":
-        """Return the round with the best hit inside it in place of each selection whose text is not whole."""
-        kept = (item if self.there(item) else hit_in(self.ranking, item, self.there) for item in self.ranking.kept)
-        return replace(self, ranking=replace(self.ranking, kept=tuple(item for item in kept if item)))
+        """Return the round with the best hit inside it in place of each selection whose text is not whole.
+
+        A hit that another selection shows is left out.
+        """
+        whole = [item for item in self.ranking.kept if self.there(item)]
+        found = {item: hit_in(self.ranking, item, self.there) for item in self.missing}
+        hits = {item: hit for item, hit in found.items() if hit and not any(_within(hit, other) for other in whole)}
+        kept = tuple(hits.get(item, item) for item in self.ranking.kept)
+        return replace(self, ranking=replace(self.ranking, kept=kept))
 
 
 class SearchService:
@@ -188,6 +194,10 @@ def _warnings(asked: _Asked, found: _Round, contexts: int) -> Iterable[str]:
         yield "This index set has no lexical expert: titles were not searched."
     if asked.query.scope.principals and asked.scope.principals is None:
         yield "This index set has no access control: the principals were ignored."
+
+
+def _within(item: Selected, other: Selected) -> bool:
+    return item.version == other.version and other.first <= item.first and item.last <= other.last
 
 
 def _admissible(
