@@ -113,7 +113,13 @@ def _units(
     if options.max_per_document is not None:
         rows = spread(rows, ranked, most=options.max_per_document, used=used)
     for i in islice(rows, options.limit):
-        yield fused.selected(int(ranked.document[i]), int(ranked.first[i]), int(ranked.last[i]), float(ranked.score[i]))
+        yield fused.selected(
+            int(ranked.document[i]),
+            int(ranked.first[i]),
+            int(ranked.last[i]),
+            int(ranked.place[i]),
+            float(ranked.score[i]),
+        )
 
 
 def _selected(ranking: Ranking, options: RankingOptions) -> Ranking:
@@ -135,8 +141,9 @@ def mass_by_channel(ranking: Ranking, item: Selected) -> dict[Channel, float]:
         return {}
     shared = np.minimum(fused.last, item.last) - np.maximum(fused.first, item.first)
     inside = (fused.document == fused.versions.index(item.version)) & (shared > 0)
-    part = shared[inside] / (fused.last - fused.first)[inside]
-    masses = fused.mass[:, inside] @ part
+    part = np.where(inside, shared / (fused.last - fused.first), 0.0)
+    shares = fused.shares
+    masses = np.bincount(shares.channel, shares.mass * part[shares.unit], len(fused.channels))
     return {channel: mass for channel, mass in zip(fused.channels, masses.tolist(), strict=True) if mass > 0}
 
 
@@ -160,6 +167,10 @@ def hit_in(ranking: Ranking, item: Selected, there: Callable[[Selected], bool]) 
         return None
     own = fused.document == fused.versions.index(item.version)
     inside = np.flatnonzero(own & (fused.first >= item.first) & (fused.last <= item.last))
-    best = inside[np.argsort(-fused.mass.sum(axis=0)[inside], kind="stable")]
-    hits = (fused.selected(int(fused.document[i]), int(fused.first[i]), int(fused.last[i]), item.score) for i in best)
-    return next((hit for hit in hits if there(hit)), None)
+    for i in inside[np.argsort(-fused.mass[inside], kind="stable")]:
+        hit = fused.selected(
+            int(fused.document[i]), int(fused.first[i]), int(fused.last[i]), int(fused.place[i]), item.score
+        )
+        if there(hit):
+            return hit
+    return None

@@ -7,7 +7,7 @@ from umg_search.ranking.diversity import spread
 def candidates(*documents: int) -> Candidates:
     numbers = np.array(documents, dtype=np.int64)
     rows = np.arange(len(documents), dtype=np.int64)
-    return Candidates(numbers, rows, rows + 1, np.ones(len(documents)))
+    return Candidates(numbers, rows, rows + 1, rows, np.ones(len(documents)))
 
 
 def test_each_document_yields_its_best_rows_and_no_more() -> None:
