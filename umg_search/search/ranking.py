@@ -99,7 +99,14 @@ def _chosen(
 ) -> Iterable[Selected]:
     """Return selections, best first; `used` counts those of a document before, `taken` ranges are left alone."""
     if options.select is Selection.SPANS:
-        runs = spans(fused, budget=options.budget, min_sentences=options.min_sentences, taken=taken)
+        runs = spans(
+            fused,
+            budget=options.budget,
+            min_sentences=options.min_sentences,
+            max_per_document=options.max_per_document,
+            used=used,
+            taken=taken,
+        )
         return runs[: options.limit]
     return within_budget(_units(fused, options, used, taken), budget=options.budget)
 
