@@ -181,8 +181,10 @@ class Engine(Protocol):
         """Write text blocks; return a reason for each that failed."""
         ...
 
-    def update_access(self, index: IndexSet, chunks: Sequence[ChunkId], acl: tuple[str, ...]) -> Mapping[ChunkId, str]:
-        """Replace the ACL on chunk entries; every expert must still find them afterwards."""
+    def update_access(
+        self, index: IndexSet, chunks: Sequence[ChunkId], acl: tuple[str, ...], title: str | None = None
+    ) -> Mapping[ChunkId, str]:
+        """Replace the ACL on chunk entries, and the title unless None; every expert must still find them afterwards."""
         ...
 
     def delete(

@@ -94,6 +94,33 @@ def test_a_title_without_a_lexical_expert_is_not_searched_and_that_is_said(engin
     assert library.search("harbour").warnings == ()
 
 
+@pytest.mark.parametrize("experts", [(Expert.LEXICAL,), tuple(Expert)])
+def test_a_changed_title_is_found_without_encoding_and_every_expert_still_finds_the_document(
+    engine: Engine, experts: tuple[Expert, ...]
+) -> None:
+    library = Library(engine, *titled(), experts=experts)
+    changed = replace(titled()[0], title="Osprey memorandum")
+    library.writer.update_attributes(library.index, changed)
+    lexical = [
+        {hit.document_id for report in result.channels if report.channel.expert is Expert.LEXICAL for hit in report.top}
+        for result in (library.search(word, title_weight=1) for word in ("osprey", "kestrel"))
+    ]
+    assert lexical == [{"a"}, set()]
+    result = library.search("harbour3 harbour part", title_weight=0)
+    assert {r.channel for r in result.channels if r.top[0].document_id == "a"} == set(library.spec.channels)
+    assert result.contexts[0].title == "Osprey memorandum"
+    library.writer.update_attributes(library.index, replace(changed, title=""))
+    gone = library.search("osprey", title_weight=1)
+    assert Expert.LEXICAL not in {report.channel.expert for report in gone.channels}
+
+
+def test_a_title_can_change_where_titles_are_not_searched(engine: Engine) -> None:
+    library = Library(engine, *titled(), experts=(Expert.DENSE,))
+    changed = replace(titled()[0], title="Osprey memorandum")
+    assert library.writer.update_attributes(library.index, changed).outcome is Outcome.UPDATED
+    assert library.search("harbour3 harbour part").contexts[0].title == "Osprey memorandum"
+
+
 # --- duplicates ----------------------------------------------------------------------------------------------------
 
 

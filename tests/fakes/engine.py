@@ -95,10 +95,14 @@ class MemoryEngine:
         self.blocks |= {BlockId(block.version, block.number): block for block in blocks}
         return {}
 
-    def update_access(self, index: IndexSet, chunks: Sequence[ChunkId], acl: tuple[str, ...]) -> Mapping[ChunkId, str]:
+    def update_access(
+        self, index: IndexSet, chunks: Sequence[ChunkId], acl: tuple[str, ...], title: str | None = None
+    ) -> Mapping[ChunkId, str]:
         del index
         self._enter("update_access")
-        self.chunks |= {chunk: replace(self.chunks[chunk], acl=acl) for chunk in chunks if chunk in self.chunks}
+        for chunk in self.chunks.keys() & set(chunks):
+            own = self.chunks[chunk]
+            self.chunks[chunk] = replace(own, acl=acl, title=own.title if title is None else title)
         return {chunk: "missing" for chunk in chunks if chunk not in self.chunks}
 
     def delete(

@@ -27,6 +27,7 @@ from umg_search.store.embedded.points import (
 )
 from umg_search.store.embedded.titles import with_titles
 from umg_search.store.embedded.translation import reason
+from umg_search.store.embedded.words import words
 from umg_search.store.units import unpack
 
 _DELETIONS = 20
@@ -94,12 +95,13 @@ class Shard:
             failed |= self._apply(checked.points, qdrant.UpdateOperation.upsert_points)
         return failed
 
-    def update_access(self, chunks: Sequence[ChunkId], acl: tuple[str, ...]) -> dict[ChunkId, str]:
-        """Replace the ACL of chunk entries; one that is missing is a failure."""
+    def update_access(self, chunks: Sequence[ChunkId], acl: tuple[str, ...], title: str | None) -> dict[ChunkId, str]:
+        """Replace the ACL of chunk entries, and the title unless None; one that is missing is a failure."""
         ids: dict[ChunkId, qdrant.PointId] = {chunk: point_id(chunk.version, chunk.first) for chunk in chunks}
         found = self._present(ids)
         failed = {chunk: "there is no such chunk" for chunk in ids if chunk not in found}
-        return failed | self._apply(found, lambda some: qdrant.UpdateOperation.set_payload(some, {ACL: list(acl)}))
+        changed = {ACL: list(acl)} | ({} if title is None else {TITLE: words(title)})
+        return failed | self._apply(found, lambda some: qdrant.UpdateOperation.set_payload(some, changed))
 
     def delete(self, chunks: Sequence[ChunkId]) -> dict[ChunkId, str]:
         """Delete chunk entries, and rewrite the shard once half of it is deleted ones."""
