@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -234,3 +235,17 @@ def test_an_answer_that_is_not_whole_is_a_failure_with_a_reason(part: Mapping[st
 )
 def test_the_reason_of_an_error_is_the_one_nearest_to_its_cause(error: object, reason: str) -> None:
     assert bodies.reason_of(error) == reason
+
+
+@DIALECTS
+def test_titles_add_to_texts_in_lexical_search_alone(dialect: Dialect) -> None:
+    plain = asked(bodies.multi_search(dialect, PLACES, QUERY, depth=7, scope=Scope()))
+    titled = asked(bodies.multi_search(dialect, PLACES, replace(QUERY, title_weight=0.5), depth=7, scope=Scope()))
+    for channel, body in titled.items():
+        if channel.expert is LEXICAL:
+            title = {"match": {"title": {"query": "Which harbour?", "boost": 0.5}}}
+            clauses = body["query"]["bool"]
+            assert clauses["should"] == [*plain[channel]["query"]["bool"]["should"], title]
+            assert clauses["minimum_should_match"] == 1
+        else:
+            assert body == plain[channel]
