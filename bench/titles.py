@@ -39,7 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--weights", type=float, nargs="+", default=[0, 0.1, 0.2, 0.5, 1])
     parser.add_argument("--cache", type=Path, default=Path(tempfile.gettempdir()) / "umg-bench")
     given = parser.parse_args(arguments)
-    corpus = encoded_corpus(given.dataset, given.questions, given.cache, experts="dense,lexical", sparse_model="")
+    corpus = encoded_corpus(given.dataset, given.questions, given.cache)
     engine = open_engine(Settings(engine=f"embedded:{tempfile.mkdtemp()}/index"))
     index = written(engine, corpus)
     for weight in given.weights:

@@ -69,6 +69,15 @@ def test_a_document_is_found_by_its_title_alone(engine: Engine) -> None:
     assert library.search("kestrel report", title_weight=0.5, scope=Scope(("other",))).contexts == ()
 
 
+@pytest.mark.parametrize("question", ["!?.,;", "kestrel " + " ".join(f"filler{i}" for i in range(3_000))])
+def test_questions_without_words_or_with_thousands_are_asked_of_titles_too(engine: Engine, question: str) -> None:
+    library = Library(engine, *titled())
+    result = library.search(question, title_weight=0.5)
+    assert result.degraded == ()
+    found = [report for report in result.channels if report.channel.expert is Expert.LEXICAL]
+    assert {hit.document_id for report in found for hit in report.top} == ({"a"} if "kestrel" in question else set())
+
+
 def test_scores_of_text_and_title_add_up(engine: Engine) -> None:
     library = Library(engine, *titled(), experts=(Expert.LEXICAL,))
 
