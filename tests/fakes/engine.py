@@ -18,6 +18,7 @@ from umg_search.model import (
     RankedList,
     Retrieval,
     SetSpec,
+    StoredVector,
     TextBlock,
 )
 from umg_search.ports import BlockId, Chunk, ChunkId, Fetched, IndexSize, Scope
@@ -159,6 +160,11 @@ def chunk_id(chunk: Chunk) -> ChunkId:
     return ChunkId(chunk.granularity, chunk.version, chunk.first)
 
 
+def cosine(stored: StoredVector, asked: StoredVector) -> float:
+    one, other = stored.astype(np.float64), asked.astype(np.float64)
+    return float(one @ other / np.linalg.norm(one) / np.linalg.norm(other))
+
+
 def chunk_ids(engine: MemoryEngine, granularity: Granularity) -> set[ChunkId]:
     return {chunk for chunk in engine.chunks if chunk.granularity is granularity}
 
@@ -179,7 +185,7 @@ def _ranked(channel: Channel, chunks: Sequence[Chunk], query: EncodedQuery, dept
 
 def _score(expert: Expert, chunk: Chunk, query: EncodedQuery) -> float | None:
     if expert is Expert.DENSE:
-        return None if chunk.dense is None or query.dense is None else float(chunk.dense @ query.dense)
+        return None if chunk.dense is None or query.dense is None else cosine(chunk.dense, query.dense)
     if expert is Expert.LEXICAL:
         wanted_words = set(words(query.text))
         shared = [len(wanted_words & set(words(text or ""))) for text in (chunk.text, chunk.title)]

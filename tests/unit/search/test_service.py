@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tests.fakes.encoders import HashedWords, WordCount, encoded, spec, split, words
-from tests.fakes.engine import MemoryEngine
+from tests.fakes.engine import MemoryEngine, cosine
 from tests.unit.search.shop import SELECTIONS, SUBJECTS, Shop, documents, prose
 from umg_search.errors import EngineError, NoIndexSet, QueryError
 from umg_search.granularity import Channel, Expert, Granularity
@@ -110,7 +110,7 @@ def test_relevance_is_the_best_cosine_of_a_finest_window_that_overlaps_the_conte
     result = shop.search("uniqueglacier season", budget=60)
     query = HashedWords(shop.index.spec).encode_query("uniqueglacier season").dense
     listed = {
-        (chunk.version, chunk.first): float(chunk.dense @ query)
+        (chunk.version, chunk.first): cosine(chunk.dense, query)
         for chunk in shop.engine.published.values()
         if chunk.granularity is Granularity.G2
     }
