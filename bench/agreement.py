@@ -9,13 +9,13 @@ import itertools
 import statistics
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from uuid import uuid4
 
 from bench.evaluation import Corpus, Question, by_id, encoded_corpus, recall
 from umg_search.granularity import Expert
-from umg_search.model import EncodedDocument, RankedList, Selected, document_of
+from umg_search.model import EncodedDocument, EncodedQuery, IndexSet, RankedList, Selected, document_of
 from umg_search.ports import Engine, Scope
 from umg_search.search import RankingOptions, Selection, rank
 from umg_search.settings import Settings
@@ -30,8 +30,8 @@ EXPERTS = {
 Lists = Sequence[Sequence[RankedList]]
 
 
-def lists_of(engine: Engine, corpus: Corpus, depth: int) -> Lists:
-    """Store the corpus in an engine and return its ranked lists, question by question."""
+def written(engine: Engine, corpus: Corpus) -> IndexSet:
+    """Store the corpus in an engine."""
     writer = Writer(engine)
     index = writer.prepare(corpus.spec)
     started = time.perf_counter()
@@ -40,7 +40,12 @@ def lists_of(engine: Engine, corpus: Corpus, depth: int) -> Lists:
         if failed:
             raise SystemExit(f"{failed[0].document_id}: {failed[0].reason}")
     print(f"{engine.info().name} {engine.info().version}: written in {time.perf_counter() - started:.1f} s")
-    answers = [engine.ranked_lists(index, query, depth=depth, scope=Scope()) for _, query in corpus.questions]
+    return index
+
+
+def lists_of(engine: Engine, index: IndexSet, queries: Iterable[EncodedQuery], depth: int) -> Lists:
+    """Return the ranked lists of questions, one after the other."""
+    answers = [engine.ranked_lists(index, query, depth=depth, scope=Scope()) for query in queries]
     failures = {str(c): why for answer in answers for c, why in answer.failed.items()}
     if failures:
         raise SystemExit(f"failed: {failures}")
@@ -94,7 +99,8 @@ def main() -> None:
     found: dict[str, Lists] = {}
     for address in arguments.engines or [f"embedded:{tempfile.mkdtemp()}/index"]:
         engine = open_engine(Settings(engine=address, prefix=f"b{uuid4().hex[:8]}", replicas=0))
-        found[f"{engine.info().name} {engine.info().version}"] = lists_of(engine, corpus, 100)
+        queries = [query for _, query in corpus.questions]
+        found[f"{engine.info().name} {engine.info().version}"] = lists_of(engine, written(engine, corpus), queries, 100)
         engine.close()
     for (one, a), (two, b) in itertools.combinations(found.items(), 2):
         for name, experts in EXPERTS.items():

@@ -81,16 +81,19 @@ class SparseEncoder(Protocol):
 class Scope:
     """What a search may see, applied inside every list.
 
-    `principals` None: no access control. An empty `collection` means all collections.
+    `principals` None: no access control. No `collections` means all of them.
     """
 
-    collection: str = ""
+    collections: tuple[str, ...] = ()
     principals: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """One entry of a chunk index: what searches ask for, and `unit`, the packed value that ranking reads."""
+    """One entry of a chunk index: what searches ask for, and `unit`, the packed value that ranking reads.
+
+    `text` is the window's and `title` its document's; both None where the set has no lexical expert.
+    """
 
     granularity: Granularity
     version: DocumentVersion
@@ -101,6 +104,7 @@ class Chunk:
     dense: StoredVector | None = None
     sparse: SparseVector | None = None
     text: str | None = None
+    title: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,8 +182,10 @@ class Engine(Protocol):
         """Write text blocks; return a reason for each that failed."""
         ...
 
-    def update_access(self, index: IndexSet, chunks: Sequence[ChunkId], acl: tuple[str, ...]) -> Mapping[ChunkId, str]:
-        """Replace the ACL on chunk entries; every expert must still find them afterwards."""
+    def update_access(
+        self, index: IndexSet, chunks: Sequence[ChunkId], acl: tuple[str, ...], title: str | None = None
+    ) -> Mapping[ChunkId, str]:
+        """Replace the ACL on chunk entries, and the title unless None; every expert must still find them afterwards."""
         ...
 
     def delete(

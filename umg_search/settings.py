@@ -109,6 +109,9 @@ class Settings(BaseSettings):
     )
     device: str = Field("auto", description="`auto`, `cpu`, `cuda`, `cuda:1`, `mps`")
     encode_batch: int = Field(32, ge=1, le=4096, description="texts that go through a model at once")
+    query_cache: int = Field(
+        1_000, ge=0, le=1_000_000, description="questions whose encodings a running program remembers; 0: none"
+    )
     ingest_batch_chars: int = Field(
         400_000, ge=1_000, le=50_000_000, description="characters of text that are encoded and written together"
     )

@@ -56,7 +56,7 @@ class Store:
         return self.search_service.search(
             Query(
                 text=text,
-                scope=Scope(collection, principals),
+                scope=Scope((collection,) if collection else (), principals),
                 options=RankingOptions(**options),  # type: ignore[arg-type] - forwarded keywords
                 explain=True,
             )
@@ -278,7 +278,8 @@ def test_the_same_id_in_two_collections_is_two_documents(store: Store) -> None:
 def test_the_same_paragraph_everywhere_is_kept_everywhere(store: Store) -> None:
     same = prose("library", 6)
     store.put(*(Document(id=f"d{i}", text=same) for i in range(4)))
-    assert set(store.found("library", budget=2_000, overlap=1.0)) == {"d0", "d1", "d2", "d3"}
+    contexts = store.search("library", budget=2_000, overlap=1.0).contexts
+    assert {source.document_id for c in contexts for source in c.sources} == {"d0", "d1", "d2", "d3"}
 
 
 def test_a_window_without_a_usable_vector_is_stored_without_one(store: Store) -> None:

@@ -27,7 +27,7 @@ def test_a_corpus_is_ingested_searched_changed_and_deleted(umg: Umg, corpus: Pat
     assert set(answer["timings_ms"]) == {"encode", "retrieve", "rank", "fetch", "contexts"}
     assert set(best) == {
         *("document_id", "collection", "title", "first", "last", "start", "end", "text", "tokens", "score"),
-        *("relevance", "granularities", "truncated", "channels"),
+        *("relevance", "granularities", "truncated", "sources", "channels"),
     }
     assert sum(context["tokens"] for context in answer["contexts"]) <= 60
     assert len(answer["channels"]) == 10
@@ -273,6 +273,43 @@ def test_texts_are_printed_as_they_are(umg: Umg, tmp_path: Path) -> None:
     _, out, _ = umg("search", "ratio")
     assert "a:book:.txt" in out
     assert "The ratio is a:100:b and :warning: is a word. So is [bold]." in out
+
+
+@pytest.mark.usefixtures("embedded")
+def test_collections_documents_titles_duplicates_and_relevance_from_the_command_line(umg: Umg, tmp_path: Path) -> None:
+    path = tmp_path / "documents.jsonl"
+    lines = [
+        {"id": "a", "text": HARBOUR, "collection": "north", "title": "Kestrel handbook"},
+        {"id": "b", "text": HARBOUR, "collection": "south"},
+        {"id": "c", "text": ORCHARD, "collection": "farm"},
+    ]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    umg.json("ingest", path)
+    question = "where is fuel sold, and what does the orchard grow?"
+    best = umg.json("search", question)["contexts"][0]
+    assert {(s["document_id"], s["collection"]) for s in best["sources"]} in (
+        {("a", "north"), ("b", "south")},
+        {("c", "farm")},
+    )
+    _, shown, _ = umg("search", "when is the east basin closed?", "--budget", 60)
+    assert "also in " in shown
+
+    two = umg.json("search", question, "--collection", "north", "--collection", "farm")["contexts"]
+    assert {context["collection"] for context in two} == {"north", "farm"}
+
+    answer = umg.json("search", question, "--group-by", "document", "--max-per-document", 1)
+    assert [g["document_id"] for g in answer["groups"]] == [c["document_id"] for c in answer["contexts"]]
+    assert {group["contexts"] for group in answer["groups"]} == {1}
+    assert "groups" not in umg.json("search", question)
+
+    assert umg.json("search", "xqzt wvvk pfft", "--min-relevance", 0.5)["contexts"] == []
+    assert umg("search", question, "--min-relevance", 2)[0] == 2
+    assert "Nothing was found" in umg("search", "xqzt wvvk pfft", "--min-relevance", 0.5)[1]
+
+    titled = umg.json("search", "kestrel", "--title-weight", 1, "--explain")["channels"]
+    plain = umg.json("search", "kestrel", "--explain")["channels"]
+    assert "lexical" in {channel["expert"] for channel in titled}
+    assert "lexical" not in {channel["expert"] for channel in plain}
 
 
 @pytest.mark.usefixtures("embedded")

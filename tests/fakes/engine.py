@@ -19,6 +19,7 @@ from umg_search.model import (
     RankedList,
     Retrieval,
     SetSpec,
+    StoredVector,
     TextBlock,
 )
 from umg_search.ports import BlockId, Chunk, ChunkId, Fetched, IndexSize, Scope
@@ -96,10 +97,14 @@ class MemoryEngine:
         self.blocks |= {BlockId(block.version, block.number): block for block in blocks}
         return {}
 
-    def update_access(self, index: IndexSet, chunks: Sequence[ChunkId], acl: tuple[str, ...]) -> Mapping[ChunkId, str]:
+    def update_access(
+        self, index: IndexSet, chunks: Sequence[ChunkId], acl: tuple[str, ...], title: str | None = None
+    ) -> Mapping[ChunkId, str]:
         del index
         self._enter("update_access")
-        self.chunks |= {chunk: replace(self.chunks[chunk], acl=acl) for chunk in chunks if chunk in self.chunks}
+        for chunk in self.chunks.keys() & set(chunks):
+            own = self.chunks[chunk]
+            self.chunks[chunk] = replace(own, acl=acl, title=own.title if title is None else title)
         return {chunk: "missing" for chunk in chunks if chunk not in self.chunks}
 
     def delete(
@@ -160,12 +165,17 @@ def chunk_id(chunk: Chunk) -> ChunkId:
     return ChunkId(chunk.granularity, chunk.version, chunk.first)
 
 
+def cosine(stored: StoredVector, asked: StoredVector) -> float:
+    one, other = stored.astype(np.float64), asked.astype(np.float64)
+    return float(one @ other / np.linalg.norm(one) / np.linalg.norm(other))
+
+
 def chunk_ids(engine: MemoryEngine, granularity: Granularity) -> set[ChunkId]:
     return {chunk for chunk in engine.chunks if chunk.granularity is granularity}
 
 
 def _visible(chunk: Chunk, scope: Scope) -> bool:
-    if scope.collection and chunk.collection != scope.collection:
+    if scope.collections and chunk.collection not in scope.collections:
         return False
     return scope.principals is None or bool({*scope.principals, EVERYBODY} & set(chunk.acl))
 
@@ -180,9 +190,11 @@ def _ranked(channel: Channel, chunks: Sequence[Chunk], query: EncodedQuery, dept
 
 def _score(expert: Expert, chunk: Chunk, query: EncodedQuery) -> float | None:
     if expert is Expert.DENSE:
-        return None if chunk.dense is None or query.dense is None else float(chunk.dense @ query.dense)
+        return None if chunk.dense is None or query.dense is None else cosine(chunk.dense, query.dense)
     if expert is Expert.LEXICAL:
-        return float(len(set(words(query.text)) & set(words(chunk.text or "")))) or None
+        wanted_words = set(words(query.text))
+        shared = [len(wanted_words & set(words(text or ""))) for text in (chunk.text, chunk.title)]
+        return shared[0] + query.title_weight * shared[1] or None
     if chunk.sparse is None or query.sparse is None:
         return None
     wanted = dict(zip(query.sparse.terms.tolist(), query.sparse.weights.tolist(), strict=True))

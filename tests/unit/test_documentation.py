@@ -17,7 +17,7 @@ from ingest.readers import read_paths
 from umg_search.cli.main import ExitCode, app
 from umg_search.cli.output import result_json
 from umg_search.granularity import Granularity
-from umg_search.model import Context, Document, EngineInfo, SearchResult
+from umg_search.model import Context, Document, DocumentGroup, EngineInfo, SearchResult, Source
 from umg_search.settings import PREFIX, Settings
 
 ROOT = Path(__file__).parents[2]
@@ -84,13 +84,22 @@ def test_every_exit_code_is_documented() -> None:
 def test_json_example_has_the_keys_that_search_prints() -> None:
     example = json.loads(re.findall(r"```json\n(.*?)```", README, re.DOTALL)[0])
     shown = {field.name: None for field in fields(Context)}
-    context = Context(**{**shown, "granularities": (Granularity.G2,), "channels": {}})
+    source = Source("", "", "", 0, 1, 0, 1)
+    context = Context(**{**shown, "granularities": (Granularity.G2,), "sources": (source,), "channels": {}})
     timings = {"encode": 1.0, "retrieve": 1.0, "rank": 1.0, "fetch": 1.0, "contexts": 1.0}
     printed = result_json(SearchResult("", (context,), (), (), EngineInfo("", "", ""), timings), explain=False)
     assert list(example) == list(printed)
     assert list(example["contexts"][0]) == list(printed["contexts"][0])
+    assert list(example["contexts"][0]["sources"][0]) == list(printed["contexts"][0]["sources"][0])
     assert list(example["engine"]) == list(printed["engine"])
     assert list(example["timings_ms"]) == list(timings)
+
+
+def test_readme_names_every_key_of_groups_and_the_key_itself() -> None:
+    group = DocumentGroup("", "", "", 1.0, 1)
+    printed = result_json(SearchResult("", (), (), (), EngineInfo("", "", ""), {}, groups=(group,)), explain=False)
+    (entry,) = [line for line in re.split(r"^- ", README, flags=re.MULTILINE) if line.startswith("`--group-by")]
+    assert [key for key in ("groups", *printed["groups"][0]) if f"`{key}`" not in entry] == []
 
 
 def test_python_example_imports_what_exists() -> None:

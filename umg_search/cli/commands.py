@@ -30,7 +30,7 @@ from umg_search.cli.output import (
 from umg_search.errors import ConfigurationError
 from umg_search.model import DEFAULT_COLLECTION, Document, DocumentKey, IngestReport, Outcome
 from umg_search.ports import Engine, Scope
-from umg_search.search import Query, RankingOptions, SearchService, Selection
+from umg_search.search import GroupBy, Query, RankingOptions, SearchService, Selection
 from umg_search.settings import Settings, load_settings
 from umg_search.store.reader import Reader
 from umg_search.store.writer import Writer
@@ -82,7 +82,21 @@ def search(
         int, typer.Option(help="Shortest evidence span; 2 or more gives fewer and longer contexts.")
     ] = DEFAULTS.min_sentences,
     principal: Principals = None,
-    collection: Annotated[str, typer.Option(help="Search this collection only.", show_default=False)] = "",
+    collection: Annotated[
+        list[str] | None, typer.Option(help="Search this collection only; repeatable.", show_default=False)
+    ] = None,
+    max_per_document: Annotated[
+        int | None, typer.Option(help="Most contexts of one document.", show_default=False)
+    ] = None,
+    group_by: Annotated[
+        GroupBy | None, typer.Option(help="Put the contexts of a document together.", show_default=False)
+    ] = None,
+    min_relevance: Annotated[
+        float | None, typer.Option(help="Least relevance of a context, a cosine from -1 to 1.", show_default=False)
+    ] = None,
+    title_weight: Annotated[
+        float, typer.Option(help="Weight of titles beside texts in lexical search.")
+    ] = DEFAULTS.title_weight,
     explain: Annotated[bool, typer.Option("--explain", help="Show what each channel found and weighed.")] = False,
     as_json: AsJson = False,
 ) -> int:
@@ -90,12 +104,22 @@ def search(
     settings = load_settings()
     query = Query(
         text=question,
-        scope=Scope(collection, tuple(principal or ())),
-        options=RankingOptions(select=select, budget=budget, top_k=top_k, min_sentences=min_sentences),
+        scope=Scope(tuple(collection or ()), tuple(principal or ())),
+        options=RankingOptions(
+            select=select,
+            budget=budget,
+            top_k=top_k,
+            min_sentences=min_sentences,
+            max_per_document=max_per_document,
+            min_relevance=min_relevance,
+            title_weight=title_weight,
+        ),
+        group_by=group_by,
         explain=explain,
     )
     with _engine(settings) as engine:
-        result = SearchService(Reader(engine), encoders_of(settings)).search(query)
+        service = SearchService(Reader(engine), encoders_of(settings), remembered_questions=settings.query_cache)
+        result = service.search(query)
     if as_json:
         print_json(result_json(result, explain=explain))
     else:

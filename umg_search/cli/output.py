@@ -58,7 +58,11 @@ def result_json(result: SearchResult, *, explain: bool) -> dict[str, Any]:
         "engine": asdict(result.engine),
         "timings_ms": {stage: round(value, 3) for stage, value in result.timings_ms.items()},
     }
-    return answer | ({"channels": [_channel_json(report) for report in result.channels]} if explain else {})
+    if result.groups:
+        answer["groups"] = [asdict(group) for group in result.groups]
+    if explain:
+        answer["channels"] = [_channel_json(report) for report in result.channels]
+    return answer
 
 
 def print_result(result: SearchResult) -> None:
@@ -67,6 +71,9 @@ def print_result(result: SearchResult) -> None:
         title = f"  {context.title}" if context.title else ""
         out.print(f"[bold]{escape(context.document_id)}[/bold]{escape(title)}")
         out.print(f"[dim]{_facts(context)}[/dim]")
+        for source in context.sources[1:]:
+            where = f"also in {source.document_id}, sentences {source.first + 1} to {source.last}"
+            out.print(f"[dim]{escape(where)}[/dim]")
         out.print(escape(context.text))
         out.print()
     if not result.contexts:
@@ -109,6 +116,7 @@ def status_json(status: Status) -> dict[str, Any]:
 def _context_json(context: Context, *, explain: bool) -> dict[str, Any]:
     values: dict[str, Any] = {field.name: getattr(context, field.name) for field in fields(context)}
     values["granularities"] = [int(granularity) for granularity in context.granularities]
+    values["sources"] = [asdict(source) for source in context.sources]
     del values["channels"]
     return values | ({"channels": {str(c): mass for c, mass in context.channels.items()}} if explain else {})
 

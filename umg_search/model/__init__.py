@@ -3,10 +3,12 @@
 from umg_search.model.answers import (
     ChannelReport,
     Context,
+    DocumentGroup,
     EngineInfo,
     IngestReport,
     Outcome,
     SearchResult,
+    Source,
     TopHit,
 )
 from umg_search.model.documents import (
@@ -40,6 +42,7 @@ from umg_search.model.lists import (
     RankedList,
     Retrieval,
     Selected,
+    Shared,
     Shares,
     Stretches,
     ranges,
@@ -73,6 +76,7 @@ __all__ = [
     "Counts",
     "DenseModel",
     "Document",
+    "DocumentGroup",
     "DocumentHash",
     "DocumentKey",
     "DocumentState",
@@ -99,7 +103,9 @@ __all__ = [
     "Selected",
     "SetSpec",
     "SetState",
+    "Shared",
     "Shares",
+    "Source",
     "SparseModel",
     "SparseVector",
     "SplitDocument",

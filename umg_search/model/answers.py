@@ -17,11 +17,25 @@ class EngineInfo:
 
 
 @dataclass(frozen=True, slots=True)
+class Source:
+    """A place that a text stands at: sentences `first` to `last`, code points `start` to `end` of the stored text."""
+
+    document_id: str
+    collection: str
+    title: str
+    first: int
+    last: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
 class Context:
     """A piece of a document that answers a question; text == stored text[start:end].
 
     `relevance` is the largest cosine that the dense expert gave to a finest window that overlaps the context, None
-    where it gave none. `channels` (only when an explanation was asked for) is the mass that each channel contributed.
+    where it gave none. `sources` are all places of the answer with this same text, the context's own first.
+    `channels` (only when an explanation was asked for) is the mass that each channel contributed.
     """
 
     document_id: str
@@ -37,6 +51,7 @@ class Context:
     relevance: float | None
     granularities: tuple[Granularity, ...]
     truncated: bool
+    sources: tuple[Source, ...]
     channels: Mapping[Channel, float] = field(default_factory=dict)
 
 
@@ -86,11 +101,23 @@ class ChannelReport:
 
 
 @dataclass(frozen=True, slots=True)
+class DocumentGroup:
+    """A document of an answer, the score of its best context, and how many contexts it has there."""
+
+    document_id: str
+    collection: str
+    title: str
+    score: float
+    contexts: int
+
+
+@dataclass(frozen=True, slots=True)
 class SearchResult:
     """The answer to a question: contexts, best first.
 
     `degraded` names the channels that failed; `timings_ms` is milliseconds by stage; `channels` is filled where an
-    explanation was asked for.
+    explanation was asked for. `groups` is filled where documents were to stay together: the contexts then come
+    document by document in the order of the groups.
     """
 
     question: str
@@ -100,3 +127,4 @@ class SearchResult:
     engine: EngineInfo
     timings_ms: Mapping[str, float]
     channels: tuple[ChannelReport, ...] = ()
+    groups: tuple[DocumentGroup, ...] = ()

@@ -81,8 +81,10 @@ class EncodedQuery:
     """A question as each expert reads it; None where the index set has no such expert.
 
     `dense` is float32 of norm 1 and shape (dims,), or, on its way to an engine, what the set stores of it.
+    `title_weight` is that of titles beside texts for the lexical expert; 0: titles are not asked.
     """
 
     text: str
     dense: StoredVector | None = None
     sparse: SparseVector | None = None
+    title_weight: float = 0.0

@@ -216,3 +216,11 @@ class Selected:
     def tokens(self) -> int:
         """Tokens of all its sentences."""
         return sum(self.counts)
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """A selection whose text stands in other places too, `copies`, better ones first."""
+
+    item: Selected
+    copies: tuple[Selected, ...]

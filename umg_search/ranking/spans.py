@@ -4,12 +4,14 @@ This project's own method. E(d, i) = sum over units u of d that contain sentence
 """
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
 
-from umg_search.model import Counts, FloatArray, Fused, IntArray, Selected
+from umg_search.model import Counts, FloatArray, Fused, IntArray, Selected, Stretches
 
 HEAD = 256
 """Sentences of the most evidence that are sorted first."""
@@ -17,26 +19,48 @@ HEAD = 256
 ROUNDING = 1e-12
 """What is left of a running sum after everything was taken away; real evidence is far above."""
 
+NONE: Mapping[int, int] = MappingProxyType({})
 
-def spans(fused: Fused, *, budget: int, min_sentences: int = 1) -> list[Selected]:
+Run = tuple[Sequence[int], float]
+"""Neighbouring places, and their evidence."""
+
+
+def spans(
+    fused: Fused,
+    *,
+    budget: int,
+    min_sentences: int = 1,
+    max_per_document: int | None = None,
+    used: Mapping[int, int] = NONE,
+    taken: Sequence[tuple[int, int, int]] = (),
+) -> list[Selected]:
     """Return runs of neighbouring sentences, best first, that together hold at most `budget` tokens.
 
     Sentences are taken by evidence, highest first; one that does not fit is passed over for smaller ones. No sentence
     is returned twice. With `min_sentences`, a sentence comes with as many of its better neighbours as its run needs to
     be that long, and is passed over where the budget has no room for them; the very first takes what fits. Where not
     even one sentence fits, the best one is returned whole, for the caller to cut.
+
+    With `max_per_document`, a document keeps its best runs and the budget is filled again without its other sentences;
+    `used` counts the runs that documents have already. `taken` ranges (document, first, last) are left out, as if
+    nothing were known of them.
     """
-    evidence = sentence_evidence(fused)
-    starts = fused.stretches.offset.tolist()
-    if min_sentences > 1:
-        chosen = _best_runs(evidence, fused.tokens, frozenset(starts), budget, min_sentences)
-    else:
-        chosen = _best(evidence, fused.tokens, budget)
-    if not chosen:
-        chosen = [int(evidence.argmax())]
-    value = dict(zip(chosen, evidence[chosen].tolist(), strict=True))
-    runs = [_selected(fused, starts, run, sum(value[i] for i in run)) for run in _runs(chosen, frozenset(starts))]
-    return sorted(runs, key=lambda run: (-run.score, run.version, run.first))
+    evidence, tokens = sentence_evidence(fused), fused.tokens
+    starts = frozenset(fused.stretches.offset.tolist())
+    barred = np.zeros(len(tokens), dtype=bool)
+    for places in _places(fused.stretches, taken):
+        barred[places] = True
+    while True:
+        if barred.any():
+            evidence, tokens = np.where(barred, 0.0, evidence), np.where(barred, 0, tokens)
+        runs = _filled(evidence, tokens, starts, budget, min_sentences)
+        surplus = _surplus(runs, fused.stretches, max_per_document, used)
+        if not surplus.any():
+            break
+        barred |= surplus
+    offsets = fused.stretches.offset.tolist()
+    selected = [_selected(fused, offsets, run, score) for run, score in runs]
+    return sorted(selected, key=lambda run: (-run.score, run.version, run.first))
 
 
 def sentence_evidence(fused: Fused) -> FloatArray:
@@ -52,6 +76,44 @@ def sentence_evidence(fused: Fused) -> FloatArray:
     evidence = change[:-1].cumsum()
     evidence[evidence < ROUNDING] = 0.0
     return evidence
+
+
+def _filled(evidence: FloatArray, tokens: Counts, starts: frozenset[int], budget: int, min_sentences: int) -> list[Run]:
+    """Return the runs that a budget is filled with, in the order of the axis; none where nothing has evidence."""
+    if min_sentences > 1:
+        chosen = _best_runs(evidence, tokens, starts, budget, min_sentences)
+    else:
+        chosen = _best(evidence, tokens, budget)
+    if not chosen:
+        best = int(evidence.argmax())
+        chosen = [best] if evidence[best] > 0 else []
+    value = dict(zip(chosen, evidence[chosen].tolist(), strict=True))
+    return [(run, sum(value[i] for i in run)) for run in _runs(chosen, starts)]
+
+
+def _surplus(runs: Sequence[Run], stretches: Stretches, most: int | None, used: Mapping[int, int]) -> NDArray[np.bool_]:
+    """Return the places of documents that have more runs than they may have, less those of their best runs."""
+    surplus = np.zeros(stretches.size, dtype=bool)
+    if most is None:
+        return surplus
+    document = np.repeat(stretches.document, np.diff(stretches.offset, append=stretches.size))
+    own: defaultdict[int, list[Run]] = defaultdict(list)
+    for run in runs:
+        own[int(document[run[0][0]])].append(run)
+    for number, found in own.items():
+        allowed = max(0, most - used.get(number, 0))
+        if len(found) > allowed:
+            surplus |= document == number
+            for places, _ in sorted(found, key=lambda run: -run[1])[:allowed]:
+                surplus[places] = False
+    return surplus
+
+
+def _places(stretches: Stretches, ranges: Sequence[tuple[int, int, int]]) -> Iterator[slice]:
+    for document, first, last in ranges:
+        stretch = ((stretches.document == document) & (stretches.first <= first)).nonzero()[0][-1]
+        start = int(stretches.offset[stretch] + first - stretches.first[stretch])
+        yield slice(start, start + last - first)
 
 
 def _best(evidence: FloatArray, tokens: Counts, budget: int) -> list[int]:

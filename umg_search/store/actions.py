@@ -51,6 +51,7 @@ def chunk_source(chunk: Chunk) -> dict[str, Any]:
         "dense": chunk.dense,
         "sparse": None if chunk.sparse is None or not len(chunk.sparse.terms) else _features(chunk.sparse),
         "text": chunk.text,
+        "title": chunk.title,
     }
     return {field: value for field, value in source.items() if value is not None}
 
@@ -61,9 +62,10 @@ def block_action(index: str, block: TextBlock) -> Action:
     return Action(subject, _lines("index", index, block_id(subject), block_to_json(block)))
 
 
-def access_action(index: str, chunk: ChunkId, acl: Sequence[str]) -> Action:
-    """Return the action that replaces the ACL of a chunk entry."""
-    return Action(chunk, _lines("update", index, chunk_id(chunk), {"doc": {"acl": list(acl)}}))
+def access_action(index: str, chunk: ChunkId, acl: Sequence[str], title: str | None) -> Action:
+    """Return the action that replaces the ACL of a chunk entry, and its title unless None."""
+    changed = {"acl": list(acl)} | ({} if title is None else {"title": title})
+    return Action(chunk, _lines("update", index, chunk_id(chunk), {"doc": changed}))
 
 
 def delete_action(index: str, subject: ChunkId | BlockId) -> Action:

@@ -51,9 +51,7 @@ def multi_search(
     """Return one search for each channel; one whose expert has nothing to ask for is left out."""
     filters = filters_of(scope)
     words, words_dropped = bounded_words(query.text)
-    parts: dict[Expert, Mapping[str, Any]] = {
-        Expert.LEXICAL: _matching([{"match": {"text": {"query": words}}}], filters)
-    }
+    parts: dict[Expert, Mapping[str, Any]] = {Expert.LEXICAL: _matching(_matches(words, query.title_weight), filters)}
     if query.dense is not None:
         vector = orjson.Fragment(orjson.dumps(query.dense, option=orjson.OPT_SERIALIZE_NUMPY))
         parts[Expert.DENSE] = dialect.knn(vector, depth, filters)
@@ -76,8 +74,8 @@ def multi_search(
 def filters_of(scope: Scope) -> list[dict[str, Any]]:
     """Return the filter clauses that hold inside every list."""
     filters: list[dict[str, Any]] = []
-    if scope.collection:
-        filters.append({"term": {"collection": scope.collection}})
+    if scope.collections:
+        filters.append({"terms": {"collection": sorted(set(scope.collections))}})
     if scope.principals is not None:
         filters.append({"terms": {"acl": sorted({*scope.principals, EVERYBODY})}})
     return filters
@@ -138,6 +136,13 @@ def reason_of(error: Any) -> str:
 def _matching(clauses: Sequence[Mapping[str, Any]], filters: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     query = {"should": list(clauses), "minimum_should_match": 1, **({"filter": list(filters)} if filters else {})}
     return {"query": {"bool": query}}
+
+
+def _matches(words: str, title_weight: float) -> list[dict[str, Any]]:
+    """Return the clauses of BM25; the scores of those that match add up."""
+    text: dict[str, Any] = {"match": {"text": {"query": words}}}
+    title: dict[str, Any] = {"match": {"title": {"query": words, "boost": title_weight}}}
+    return [text, title] if title_weight else [text]
 
 
 def _rank_features(query: SparseVector) -> list[dict[str, Any]]:

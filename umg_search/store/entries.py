@@ -54,6 +54,7 @@ def chunks_of(encoded: EncodedDocument, version: DocumentVersion, spec: SetSpec)
                 dense=None if vectors is None else _usable(vectors[row], spec.vectors),
                 sparse=None if terms is None else stored_weights(terms[row]),
                 text=split.text_of(*window) if Expert.LEXICAL in spec.experts else None,
+                title=split.document.title if Expert.LEXICAL in spec.experts else None,
             )
 
 

@@ -10,20 +10,21 @@ from umg_search.model import SetSpec
 from umg_search.store.dialect import Dialect
 from umg_search.store.records import SCHEMA, spec_to_json
 
-FIELD_OF = {Expert.DENSE: "dense", Expert.SPARSE: "sparse", Expert.LEXICAL: "text"}
-"""The field of a chunk entry that each expert asks."""
+FIELDS_OF = {Expert.DENSE: ("dense",), Expert.SPARSE: ("sparse",), Expert.LEXICAL: ("text", "title")}
+"""The fields of a chunk entry that each expert asks."""
 
 
 def chunk_index(dialect: Dialect, spec: SetSpec, *, shards: int, replicas: int, refresh_s: float) -> dict[str, Any]:
     """Return the body of a chunk index; fields of experts that the set lacks are left out."""
     body = _sized(_reviewed(dialect, "chunks"), shards, replicas, refresh_s)
     fields = body["mappings"]["properties"]
-    for expert in set(Expert) - set(spec.experts):
-        del fields[FIELD_OF[expert]]
+    for name in (name for expert in set(Expert) - set(spec.experts) for name in FIELDS_OF[expert]):
+        del fields[name]
     if spec.dense:
         fields["dense"] = dialect.vector_field(fields["dense"], spec.dense.dims, spec.vectors)
     if Expert.LEXICAL in spec.experts:
-        fields["text"]["analyzer"] = spec.analyzer
+        for name in FIELDS_OF[Expert.LEXICAL]:
+            fields[name]["analyzer"] = spec.analyzer
     body["mappings"]["_meta"] = spec_to_json(spec)
     return body
 

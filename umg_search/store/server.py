@@ -198,10 +198,12 @@ class ServerEngine:
         """Write text blocks."""
         return self._failures(actions.block_action(self._names.text(index), block) for block in blocks)
 
-    def update_access(self, index: IndexSet, chunks: Sequence[ChunkId], acl: tuple[str, ...]) -> Mapping[ChunkId, str]:
-        """Replace the ACL by partial updates: the servers keep vector and text, since both are in `_source`."""
+    def update_access(
+        self, index: IndexSet, chunks: Sequence[ChunkId], acl: tuple[str, ...], title: str | None = None
+    ) -> Mapping[ChunkId, str]:
+        """Replace ACL and title by partial updates: the servers keep vector and text, since both are in `_source`."""
         return self._failures(
-            actions.access_action(self._names.chunks(index, chunk.granularity), chunk, acl) for chunk in chunks
+            actions.access_action(self._names.chunks(index, chunk.granularity), chunk, acl, title) for chunk in chunks
         )
 
     def delete(

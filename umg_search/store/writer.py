@@ -11,6 +11,7 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from enum import Enum, StrEnum
 
 from umg_search.errors import DocumentNotFound, IndexMismatch, WriteConflict
+from umg_search.granularity import Expert
 from umg_search.model import (
     Document,
     DocumentHash,
@@ -216,13 +217,14 @@ class Writer:
     # --- single documents ---------------------------------------------------------------------------------------
 
     def _publish_access(self, index: IndexSet, entry: LedgerEntry) -> Mapping[ChunkId, str]:
-        """Give the chunk entries of a document the ACL of its ledger entry."""
+        """Give the chunk entries of a document the ACL and the title of its ledger entry."""
         live = entry.in_set(index.label).live
         if live is None:
             return {}
         version = version_of(entry.document, live.number)
         chunks = ids_of(version, live.sentences, index.spec.granularities).chunks
-        failed = self._engine.update_access(index, chunks, entry.acl)
+        title = entry.title if Expert.LEXICAL in index.spec.experts else None
+        failed = self._engine.update_access(index, chunks, entry.acl, title)
         self._engine.publish(index)
         return failed
 

@@ -90,7 +90,9 @@ class Shelf:
     ) -> Retrieval:
         dense = np.ones(DIMS, dtype=np.float32)
         query = EncodedQuery(text, dense, sparse_vector({1: 1.0}))
-        return self.engine.ranked_lists(self.index, query, depth=depth, scope=Scope(collection, principals))
+        return self.engine.ranked_lists(
+            self.index, query, depth=depth, scope=Scope((collection,) if collection else (), principals)
+        )
 
     def found(self, text: str = "word", **scope: object) -> dict[Channel, int]:
         """Hits of each channel that found any."""

@@ -78,3 +78,9 @@ def test_no_two_kept_ones_share_too_much_and_each_skipped_one_had_a_better(
 
     assert not any(close(i, j) for i, j in combinations(rows, 2))
     assert all(any(close(i, j) for j in rows if j < i) for i in set(range(len(ranges))) - set(rows))
+
+
+def test_taken_ranges_count_as_kept_and_never_come_again() -> None:
+    some = candidates((0, 0, 4), (0, 1, 5), (0, 4, 8), (1, 0, 4))
+    assert list(deduplicate(some, share=0.5, taken=[(0, 0, 4)])) == [2, 3]
+    assert list(deduplicate(some, share=1.0, taken=[(0, 0, 4)])) == [1, 2, 3]

@@ -40,6 +40,7 @@ CHUNK = Chunk(
     dense=np.array([0.5, -0.25], dtype=np.float32),
     sparse=SparseVector(np.array([7, 3001], dtype=np.int32), np.array([1.5, 0.25], dtype=np.float32)),
     text="Dots: u.s. 3.14.",
+    title="Dots",
 )
 BLOCK = TextBlock(version=VERSION, number=1, start=40, text="One. Two.", bounds=(0, 5, 9), counts=(1, 2))
 ENTRY = LedgerEntry(
@@ -70,7 +71,7 @@ def golden(name: str) -> list[Any]:
         ("bulk-entry.ndjson", actions.entry_action("umg-documents", replace(ENTRY, token=(17, 2)), "m2")),
         (
             "bulk-access.ndjson",
-            actions.access_action("umg-g04-v1", ChunkId(Granularity.G4, VERSION, 6), ("bob",)),
+            actions.access_action("umg-g04-v1", ChunkId(Granularity.G4, VERSION, 6), ("bob",), "New"),
         ),
         ("bulk-delete-chunk.ndjson", actions.delete_action("umg-g04-v1", ChunkId(Granularity.G4, VERSION, 6))),
         ("bulk-delete-block.ndjson", actions.delete_action("umg-text-v1", BlockId(VERSION, 1))),
@@ -90,8 +91,8 @@ def test_what_a_chunk_does_not_have_is_no_field() -> None:
     """A null vector would be refused by one server and cost an exists query in the other."""
     nothing = SparseVector(np.array([], dtype=np.int32), np.array([], dtype=np.float32))
     for chunk in (
-        replace(CHUNK, dense=None, sparse=None, text=None),
-        replace(CHUNK, dense=None, sparse=nothing, text=None),
+        replace(CHUNK, dense=None, sparse=None, text=None, title=None),
+        replace(CHUNK, dense=None, sparse=nothing, text=None, title=None),
     ):
         assert set(actions.chunk_source(chunk)) == {"unit", "collection", "acl"}
 

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +45,7 @@ def asked(request: bodies.Request) -> dict[Channel, Any]:
 @DIALECTS
 @pytest.mark.parametrize("kind", ["open", "filtered"])
 def test_a_multi_search_is_exactly_this(dialect: Dialect, kind: str) -> None:
-    scope = Scope() if kind == "open" else Scope("manuals", ("bob", "ann"))
+    scope = Scope() if kind == "open" else Scope(("manuals",), ("bob", "ann"))
     request = bodies.multi_search(dialect, PLACES, QUERY, depth=100, scope=scope)
     expected = (GOLDEN / f"msearch-{kind}-{dialect.name}.ndjson").read_text("utf-8")
     assert lines(request) == [json.loads(line) for line in expected.splitlines()]
@@ -63,8 +64,8 @@ def test_no_search_asks_for_ids_or_sources(dialect: Dialect) -> None:
 
 @DIALECTS
 def test_filters_hold_inside_every_list(dialect: Dialect) -> None:
-    request = bodies.multi_search(dialect, PLACES, QUERY, depth=7, scope=Scope("c", ("ann",)))
-    filters = bodies.filters_of(Scope("c", ("ann",)))
+    request = bodies.multi_search(dialect, PLACES, QUERY, depth=7, scope=Scope(("c",), ("ann",)))
+    filters = bodies.filters_of(Scope(("c",), ("ann",)))
     for channel, body in asked(request).items():
         if channel.expert is not DENSE:
             inside = body["query"]["bool"]["filter"]
@@ -76,7 +77,7 @@ def test_filters_hold_inside_every_list(dialect: Dialect) -> None:
 
 
 def test_everybodys_documents_are_seen_by_each_principal() -> None:
-    assert bodies.filters_of(Scope("", ("bob", "ann", "bob"))) == [{"terms": {"acl": ["*", "ann", "bob"]}}]
+    assert bodies.filters_of(Scope((), ("bob", "ann", "bob"))) == [{"terms": {"acl": ["*", "ann", "bob"]}}]
 
 
 def test_without_access_control_and_collection_nothing_is_filtered() -> None:
@@ -234,3 +235,17 @@ def test_an_answer_that_is_not_whole_is_a_failure_with_a_reason(part: Mapping[st
 )
 def test_the_reason_of_an_error_is_the_one_nearest_to_its_cause(error: object, reason: str) -> None:
     assert bodies.reason_of(error) == reason
+
+
+@DIALECTS
+def test_titles_add_to_texts_in_lexical_search_alone(dialect: Dialect) -> None:
+    plain = asked(bodies.multi_search(dialect, PLACES, QUERY, depth=7, scope=Scope()))
+    titled = asked(bodies.multi_search(dialect, PLACES, replace(QUERY, title_weight=0.5), depth=7, scope=Scope()))
+    for channel, body in titled.items():
+        if channel.expert is LEXICAL:
+            title = {"match": {"title": {"query": "Which harbour?", "boost": 0.5}}}
+            clauses = body["query"]["bool"]
+            assert clauses["should"] == [*plain[channel]["query"]["bool"]["should"], title]
+            assert clauses["minimum_should_match"] == 1
+        else:
+            assert body == plain[channel]

@@ -11,7 +11,7 @@ import pytest
 from tests.fakes.encoders import spec
 from umg_search.granularity import Expert
 from umg_search.store.dialect import ELASTICSEARCH, OPENSEARCH, Dialect
-from umg_search.store.mappings import FIELD_OF, chunk_index, ledger_index, text_index
+from umg_search.store.mappings import FIELDS_OF, chunk_index, ledger_index, text_index
 from umg_search.store.records import SCHEMA, spec_from_json
 
 DIALECTS = pytest.mark.parametrize("dialect", [ELASTICSEARCH, OPENSEARCH], ids=lambda dialect: dialect.name)
@@ -57,7 +57,7 @@ def test_shards_and_replicas_are_the_deployments(dialect: Dialect) -> None:
 @pytest.mark.parametrize("experts", [(Expert.DENSE,), (Expert.SPARSE,), (Expert.LEXICAL,), tuple(Expert)])
 def test_a_chunk_index_has_the_fields_of_its_experts_alone(dialect: Dialect, experts: tuple[Expert, ...]) -> None:
     fields = chunk_index(dialect, spec(experts=experts), **SIZE)["mappings"]["properties"]
-    assert set(fields) == {"unit", "collection", "acl", *(FIELD_OF[expert] for expert in experts)}
+    assert set(fields) == {"unit", "collection", "acl", *(name for expert in experts for name in FIELDS_OF[expert])}
 
 
 @DIALECTS

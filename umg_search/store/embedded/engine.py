@@ -106,11 +106,13 @@ class EmbeddedEngine:
         self._write("Writing texts", lambda: self._database.write_blocks(index, blocks))
         return {}
 
-    def update_access(self, index: IndexSet, chunks: Sequence[ChunkId], acl: tuple[str, ...]) -> Mapping[ChunkId, str]:
-        """Replace the ACL on chunk entries; a missing one is a failure."""
+    def update_access(
+        self, index: IndexSet, chunks: Sequence[ChunkId], acl: tuple[str, ...], title: str | None = None
+    ) -> Mapping[ChunkId, str]:
+        """Replace the ACL on chunk entries, and the title unless None; a missing one is a failure."""
 
         def update(shard: Shard, some: Sequence[ChunkId]) -> dict[ChunkId, str]:
-            return shard.update_access(some, acl)
+            return shard.update_access(some, acl, title)
 
         return self._write("Changing access", lambda: self._by_shard(index, chunks, update))
 

@@ -22,6 +22,7 @@ UNIT = "unit"
 COLLECTION = "collection"
 ACL = "acl"
 TEXT = "text"
+TITLE = "title"
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +101,8 @@ def scope_filter(scope: Scope) -> qdrant.Filter | None:
     """Return the filter that each list is searched with, None where everything may be seen."""
     must: list[Any] = []
     try:
-        if scope.collection:
-            must.append(qdrant.FieldCondition(COLLECTION, match=qdrant.MatchValue(scope.collection)))
+        if scope.collections:
+            must.append(qdrant.FieldCondition(COLLECTION, match=qdrant.MatchAny(sorted(set(scope.collections)))))
         if scope.principals is not None:
             readers = sorted({*scope.principals, EVERYBODY})
             must.append(qdrant.FieldCondition(ACL, match=qdrant.MatchAny(readers)))
@@ -143,6 +144,7 @@ def _to_point(chunk: Chunk, spec: SetSpec) -> qdrant.Point:
     }
     if chunk.text is not None and Expert.LEXICAL in spec.experts:
         payload[TEXT] = words(chunk.text)
+        payload[TITLE] = words(chunk.title or "")
     return qdrant.Point(point_id(chunk.version, chunk.first), vector, payload)
 
 

@@ -19,12 +19,15 @@ from umg_search.store.embedded.points import (
     DENSE,
     SPARSE,
     TEXT,
+    TITLE,
     UNIT,
     expert_query,
     point_id,
     to_points,
 )
+from umg_search.store.embedded.titles import with_titles
 from umg_search.store.embedded.translation import reason
+from umg_search.store.embedded.words import words
 from umg_search.store.units import unpack
 
 _DELETIONS = 20
@@ -65,14 +68,16 @@ class Shard:
         self._opened = qdrant.EdgeShard.create(str(self._folder), _config(self._spec))
         for field in (COLLECTION, ACL):
             self._opened.update(qdrant.UpdateOperation.create_field_index(field, qdrant.PayloadSchemaType.Keyword))
-        if Expert.LEXICAL in self._spec.experts:
-            self._opened.update(qdrant.UpdateOperation.create_field_index(TEXT, _text_index()))
+        for field in (TEXT, TITLE) if Expert.LEXICAL in self._spec.experts else ():
+            self._opened.update(qdrant.UpdateOperation.create_field_index(field, _text_index()))
         self._opened.flush()
 
     def ranked_lists(self, query: EncodedQuery, depth: int, seen: qdrant.Filter | None) -> Retrieval:
         """Ask each expert of the set for its best windows; a failure of one leaves the others their answers."""
         asked = {e: expert_query(e, query) for e in self._spec.experts}
         requests = {e: _request(q, depth, seen) for e, q in asked.items() if q is not None}
+        if Expert.LEXICAL in requests and query.title_weight:
+            requests[Expert.LEXICAL] = with_titles(query, depth, seen)
         failed = {self._channel(e): "the query has no such encoding" for e, q in asked.items() if q is None}
         try:
             answers = self._shard().query_batch(qdrant.QueryBatchRequest(list(requests.values())))
@@ -90,12 +95,13 @@ class Shard:
             failed |= self._apply(checked.points, qdrant.UpdateOperation.upsert_points)
         return failed
 
-    def update_access(self, chunks: Sequence[ChunkId], acl: tuple[str, ...]) -> dict[ChunkId, str]:
-        """Replace the ACL of chunk entries; one that is missing is a failure."""
+    def update_access(self, chunks: Sequence[ChunkId], acl: tuple[str, ...], title: str | None) -> dict[ChunkId, str]:
+        """Replace the ACL of chunk entries, and the title unless None; one that is missing is a failure."""
         ids: dict[ChunkId, qdrant.PointId] = {chunk: point_id(chunk.version, chunk.first) for chunk in chunks}
         found = self._present(ids)
         failed = {chunk: "there is no such chunk" for chunk in ids if chunk not in found}
-        return failed | self._apply(found, lambda some: qdrant.UpdateOperation.set_payload(some, {ACL: list(acl)}))
+        changed = {ACL: list(acl)} | ({} if title is None else {TITLE: words(title)})
+        return failed | self._apply(found, lambda some: qdrant.UpdateOperation.set_payload(some, changed))
 
     def delete(self, chunks: Sequence[ChunkId]) -> dict[ChunkId, str]:
         """Delete chunk entries, and rewrite the shard once half of it is deleted ones."""

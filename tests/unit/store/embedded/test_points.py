@@ -71,6 +71,6 @@ def test_an_open_scope_has_no_filter() -> None:
 def test_a_scope_that_cannot_be_stored_is_refused() -> None:
     """It must not be searched with a replacement character either, which could be another tenant's name."""
     with pytest.raises(QueryError):
-        scope_filter(Scope("a\ud800"))
+        scope_filter(Scope(("a\ud800",)))
     with pytest.raises(QueryError):
-        scope_filter(Scope("", ("\ud800",)))
+        scope_filter(Scope((), ("\ud800",)))

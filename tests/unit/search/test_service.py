@@ -7,67 +7,15 @@ import numpy as np
 import pytest
 
 from tests.fakes.encoders import HashedWords, WordCount, encoded, spec, split, words
-from tests.fakes.engine import MemoryEngine
+from tests.fakes.engine import MemoryEngine, cosine
+from tests.unit.search.shop import SELECTIONS, SUBJECTS, Shop, documents, prose
 from umg_search.errors import EngineError, NoIndexSet, QueryError
 from umg_search.granularity import Channel, Expert, Granularity
-from umg_search.model import Document, DocumentKey, EncodedQuery, SearchResult, SetSpec, version_of
+from umg_search.model import Document, DocumentKey, EncodedQuery, SetSpec, version_of
 from umg_search.ports import BlockId, Scope
-from umg_search.search import Query, RankingOptions, SearchService, Selection
+from umg_search.search import Query, SearchService, Selection
 from umg_search.store.entries import blocks_of, chunks_of
 from umg_search.store.reader import Reader
-from umg_search.store.writer import Writer
-
-SUBJECTS = ("harbour", "orchard", "glacier")
-SELECTIONS = pytest.mark.parametrize("selection", Selection)
-
-
-def prose(subject: str, sentences: int, *, extra: str = "") -> str:
-    lines = [f"The {subject} has part {subject}{i} for season {i % 7}." for i in range(sentences)]
-    if extra:
-        lines[sentences // 2] = f"In the {subject} there is {extra} alone."
-    return " ".join(lines)
-
-
-class Shop:
-    """An index in memory with a search over it."""
-
-    def __init__(self, index_spec: SetSpec | None = None, *documents: Document) -> None:
-        self.engine = MemoryEngine()
-        self.writer = Writer(self.engine, grace=0.0)
-        self.index = self.writer.prepare(index_spec or spec())
-        self.service = SearchService(Reader(self.engine), HashedWords)
-        if documents:
-            self.put(*documents)
-
-    def put(self, *documents: Document) -> None:
-        self.writer.replace(self.index, [encoded(d, self.index.spec) for d in documents])
-
-    def begin(self, document: Document) -> None:
-        """Write a new generation and publish it, but die before the ledger says that it is live."""
-        entries = self.writer._entries(self.index, [document.key])
-        begun = self.writer._begin(self.index, [encoded(document, self.index.spec)], entries)
-        self.writer._write(self.index, begun)
-        self.engine.publish(self.index)
-
-    def search(
-        self,
-        text: str,
-        *,
-        explain: bool = True,
-        scope: Scope | None = None,
-        **options: object,
-    ) -> SearchResult:
-        self.engine.calls.clear()
-        query = Query(text=text, scope=scope or Scope(), options=RankingOptions(**options), explain=explain)
-        return self.service.search(query)
-
-    @property
-    def searches(self) -> int:
-        return self.engine.calls.count("ranked_lists")
-
-
-def documents() -> list[Document]:
-    return [Document(id=s, text=prose(s, 40, extra=f"unique{s}"), title=s.title()) for s in SUBJECTS]
 
 
 @pytest.fixture
@@ -148,8 +96,9 @@ def test_a_document_with_one_sentence_is_found_at_every_granularity() -> None:
 def test_a_collection_bounds_the_answer() -> None:
     same = prose("harbour", 9)
     shop = Shop(None, Document(id="d", text=same, collection="a"), Document(id="d", text=same, collection="b"))
-    assert {c.collection for c in shop.search("harbour").contexts} == {"a", "b"}
-    only = shop.search("harbour", scope=Scope("a"))
+    (both,) = shop.search("harbour").contexts
+    assert {source.collection for source in both.sources} == {"a", "b"}
+    only = shop.search("harbour", scope=Scope(("a",)))
     assert {c.collection for c in only.contexts} == {"a"}
     assert {hit.collection for report in only.channels for hit in report.top} == {"a"}
 
@@ -161,7 +110,7 @@ def test_relevance_is_the_best_cosine_of_a_finest_window_that_overlaps_the_conte
     result = shop.search("uniqueglacier season", budget=60)
     query = HashedWords(shop.index.spec).encode_query("uniqueglacier season").dense
     listed = {
-        (chunk.version, chunk.first): float(chunk.dense @ query)
+        (chunk.version, chunk.first): cosine(chunk.dense, query)
         for chunk in shop.engine.published.values()
         if chunk.granularity is Granularity.G2
     }

@@ -14,7 +14,8 @@ from umg_search.errors import QueryError
 from umg_search.granularity import Granularity
 from umg_search.model import RankedList, Selected
 from umg_search.ranking.evidence import Normalisation
-from umg_search.search import RankingOptions, Selection, _relevance, rank, select
+from umg_search.search import RankingOptions, Selection, rank, select
+from umg_search.search.ranking import relevance
 
 UNITS = st.sampled_from([Selection.CHUNKS, Selection.PARENTS])
 OPTIONS = st.builds(
@@ -156,14 +157,14 @@ def test_relevance_counts_the_finest_windows_that_overlap_and_no_neighbours() ->
     lists = [ranked(dense(G2), (A, 4, 0.9), (A, 2, 0.5), (A, 0, 0.3)), ranked(dense(G4), (B, 0, 0.99))]
     found = rank(lists, RankingOptions())
 
-    def relevance(text: Text, first: int, last: int) -> float | None:
-        return _relevance(found, Selected(text.version, first, last, 1.0, text.counts[first:last]))
+    def of(text: Text, first: int, last: int) -> float | None:
+        return relevance(found, Selected(text.version, first, last, 1.0, text.counts[first:last]))
 
-    assert relevance(A, 2, 4) == 0.5
-    assert relevance(A, 3, 5) == 0.9
-    assert relevance(A, 0, 8) == 0.9
-    assert relevance(A, 6, 8) is None
-    assert relevance(B, 0, 2) is None
+    assert of(A, 2, 4) == 0.5
+    assert of(A, 3, 5) == 0.9
+    assert of(A, 0, 8) == 0.9
+    assert of(A, 6, 8) is None
+    assert of(B, 0, 2) is None
 
 
 def test_the_paper_preset_is_its_literal_reading() -> None:

@@ -1,0 +1,18 @@
+"""The read path: a question in, contexts out."""
+
+from umg_search.search.options import GroupBy, Query, RankingOptions, Selection
+from umg_search.search.questions import QueryEncoder
+from umg_search.search.ranking import Ranking, rank, select
+from umg_search.search.service import SearchService
+
+__all__ = [
+    "GroupBy",
+    "Query",
+    "QueryEncoder",
+    "Ranking",
+    "RankingOptions",
+    "SearchService",
+    "Selection",
+    "rank",
+    "select",
+]
