@@ -59,7 +59,14 @@ class EngineUnsupported(EngineError, ConfigurationError):
 
 
 class EngineBusy(EngineError):
-    """The engine, or the folder of the embedded engine, is in use or overloaded."""
+    """The engine, or the folder of the embedded engine, is in use or overloaded.
+
+    `retry_after` seconds are what it asks to wait before another try, 0 if it does not say.
+    """
+
+    def __init__(self, message: str, *, retry_after: float = 0.0) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
 
 
 class WriteConflict(EngineError):

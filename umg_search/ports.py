@@ -1,6 +1,6 @@
 """The ports: small protocols at the I/O boundaries, each with adapters on the other side."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -174,11 +174,11 @@ class Engine(Protocol):
         """
         ...
 
-    def write_chunks(self, index: IndexSet, chunks: Sequence[Chunk]) -> Mapping[ChunkId, str]:
-        """Write chunk entries; return a reason for each that failed."""
+    def write_chunks(self, index: IndexSet, chunks: Iterable[Chunk]) -> Mapping[ChunkId, str]:
+        """Write chunk entries, taken a batch at a time; return a reason for each that failed."""
         ...
 
-    def write_blocks(self, index: IndexSet, blocks: Sequence[TextBlock]) -> Mapping[BlockId, str]:
+    def write_blocks(self, index: IndexSet, blocks: Iterable[TextBlock]) -> Mapping[BlockId, str]:
         """Write text blocks; return a reason for each that failed."""
         ...
 

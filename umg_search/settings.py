@@ -137,6 +137,9 @@ class Settings(BaseSettings):
     )
     request_timeout_s: float = Field(30.0, gt=0, le=3600, description="longest wait for one answer of a server")
     retries: int = Field(4, ge=0, le=20, description="tries after the first, with growing pauses, for a busy server")
+    retry_limit_s: float = Field(
+        90.0, ge=0, le=3600, description="no try begins later than this after the first, however many there are"
+    )
     pool_size: int = Field(
         10, ge=1, le=1000, description="connections that are kept to each node; as many as threads that search at once"
     )
@@ -144,7 +147,7 @@ class Settings(BaseSettings):
         False, description="compress requests and answers: less traffic to a far cluster, more work for both sides"
     )
     bulk_bytes: int = Field(
-        5_000_000, ge=100_000, le=90_000_000, description="largest bulk request; managed services may refuse 10 MiB"
+        5_000_000, ge=100_000, le=90_000_000, description="largest request; managed services may refuse 10 MiB"
     )
     grace_s: float = Field(
         60.0, ge=0, le=86_400, description="how long replaced text stays readable for running searches"

@@ -34,6 +34,7 @@ ACTIONS = {
     r"GET /[^/]+/_stats/docs,store": ["indices:monitor/stats"],
     r"PUT /[^/]+": ["indices:admin/create"],
     r"POST /_aliases": ["indices:admin/aliases"],
+    r"GET /_cluster/health/[^/]+": ["cluster:monitor/health"],
     r"POST /_bulk": ["indices:data/write/bulk", "indices:data/write/bulk[s]"],
     r"index": ["indices:data/write/index"],
     r"create": ["indices:data/write/index"],
@@ -53,8 +54,9 @@ class Recorded:
         self.engine._server._send = self._recording
 
     def _recording(self, method: str, path: str, body: bytes | None, kind: str) -> Answer:
-        self.requests.add(f"{method} {path}")
-        if path == "/_bulk":
+        path_alone = path.partition("?")[0]
+        self.requests.add(f"{method} {path_alone}")
+        if path_alone == "/_bulk":
             heads = re.findall(rb'^\{"(index|create|update|delete)":\{"_index"', body or b"", re.MULTILINE)
             self.requests |= {head.decode() for head in heads}
         return self._send(method, path, body, kind)

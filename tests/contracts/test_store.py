@@ -10,7 +10,17 @@ import pytest
 from tests.fakes.encoders import HashedWords, dense, encoded, spec, split
 from umg_search.errors import DocumentNotFound, EngineError, IndexMismatch, NoIndexSet, QueryError
 from umg_search.granularity import Channel, Expert, Granularity
-from umg_search.model import Document, DocumentKey, IndexSet, Outcome, SearchResult, Vectors, VectorType, version_of
+from umg_search.model import (
+    Document,
+    DocumentKey,
+    EncodedDocument,
+    IndexSet,
+    Outcome,
+    SearchResult,
+    Vectors,
+    VectorType,
+    version_of,
+)
 from umg_search.ports import ChunkId, Engine, Scope
 from umg_search.search import Query, RankingOptions, SearchService, Selection
 from umg_search.settings import Settings
@@ -46,8 +56,11 @@ class Store:
         self.search_service = SearchService(self.reader, HashedWords)
         self.index: IndexSet = self.writer.prepare(self.spec)
 
+    def encoded(self, document: Document) -> EncodedDocument:
+        return encoded(document, self.spec)
+
     def put(self, *documents: Document) -> list[Outcome]:
-        reports = self.writer.replace(self.index, [encoded(d, self.spec) for d in documents])
+        reports = self.writer.replace(self.index, [self.encoded(d) for d in documents])
         return [report.outcome for report in reports]
 
     def search(
@@ -455,14 +468,6 @@ def test_a_lean_set_and_single_experts_work(engine: Engine) -> None:
     assert [str(r.channel) for r in result.channels] == ["lexical-g02", "lexical-g08"]
     assert result.contexts[0].document_id == "library/a b.md"
     assert result.contexts[0].relevance is None
-
-
-def test_a_document_of_five_thousand_sentences_passes(store: Store) -> None:
-    document = Document(id="long", text=prose("glacier", 5_000, extra="a needleword"))
-    assert store.put(document) == [Outcome.NEW]
-    result = store.search("a needleword")
-    assert "needleword" in result.contexts[0].text
-    assert store.reader.text(document.key) == document.text
 
 
 def test_deleting_what_is_gone_already_is_no_failure(store: Store) -> None:

@@ -1,7 +1,7 @@
 """The engine port in memory: exact scores, a refresh and conditional writes as servers have them, faults on request."""
 
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -84,14 +84,15 @@ class MemoryEngine:
         self._enter("write_entries")
         return [self._write_entry(entry) for entry in entries]
 
-    def write_chunks(self, index: IndexSet, chunks: Sequence[Chunk]) -> Mapping[ChunkId, str]:
+    def write_chunks(self, index: IndexSet, chunks: Iterable[Chunk]) -> Mapping[ChunkId, str]:
         del index
+        chunks = list(chunks)
         self._enter("write_chunks")
         reasons = {chunk_id(chunk): self.refused(chunk) for chunk in chunks}
         self.chunks |= {chunk_id(chunk): chunk for chunk in chunks if reasons[chunk_id(chunk)] is None}
         return {chunk: reason for chunk, reason in reasons.items() if reason is not None}
 
-    def write_blocks(self, index: IndexSet, blocks: Sequence[TextBlock]) -> Mapping[BlockId, str]:
+    def write_blocks(self, index: IndexSet, blocks: Iterable[TextBlock]) -> Mapping[BlockId, str]:
         del index
         self._enter("write_blocks")
         self.blocks |= {BlockId(block.version, block.number): block for block in blocks}

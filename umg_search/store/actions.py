@@ -7,6 +7,7 @@ import orjson
 
 from umg_search.model import LedgerEntry, SparseVector, TextBlock
 from umg_search.ports import BlockId, Chunk, ChunkId
+from umg_search.store.batches import batches
 from umg_search.store.ledger import oldest_retired
 from umg_search.store.names import block_id, chunk_id, document_id
 from umg_search.store.precision import decimals
@@ -86,16 +87,7 @@ def entry_action(index: str, entry: LedgerEntry, mark: str) -> Action:
 
 def requests(actions: Iterable[Action], most_bytes: int) -> Iterator[list[Action]]:
     """Cut actions into requests of at most `most_bytes`; a single larger one goes alone."""
-    batch: list[Action] = []
-    size = 0
-    for action in actions:
-        if batch and size + len(action.lines) > most_bytes:
-            yield batch
-            batch, size = [], 0
-        batch.append(action)
-        size += len(action.lines)
-    if batch:
-        yield batch
+    return batches(actions, lambda action: len(action.lines), most_bytes)
 
 
 def outcomes(actions: Sequence[Action], answer: Mapping[str, Any]) -> Iterator[Outcome]:

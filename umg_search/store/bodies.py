@@ -14,7 +14,9 @@ import regex
 from umg_search.granularity import Channel, Expert
 from umg_search.model import EVERYBODY, EncodedQuery, FloatArray, RankedList, SparseVector
 from umg_search.ports import Scope
+from umg_search.store.batches import batches
 from umg_search.store.dialect import Dialect, cosines
+from umg_search.store.retrying import BUSY_ERRORS
 from umg_search.store.units import unpack
 
 MOST_TERMS = 256
@@ -23,13 +25,18 @@ MOST_TERMS = 256
 MOST_WORDS = 400
 """Distinct words of a question that BM25 is asked for, for the same reason."""
 
+MOST_REASON = 200
+"""Characters of an error that is no JSON."""
+
 _SHAPE: Mapping[str, Any] = {
     "stored_fields": "_none_",
     "_source": False,
     "docvalue_fields": ["unit"],
     "track_total_hits": False,
 }
-_WORD = regex.compile(r"[\p{Han}\p{Hiragana}]|[\p{Word}--[\p{Han}\p{Hiragana}]]+", regex.VERSION1)
+# As the standard analyser cuts: ideographs and emoji are words by themselves, and no word is longer than 255.
+_ALONE = r"[\p{Han}\p{Hiragana}\p{Extended_Pictographic}\p{Regional_Indicator}--[0-9#*]]"
+_WORD = regex.compile(rf"{_ALONE}|[\p{{Word}}--{_ALONE}]{{1,255}}", regex.VERSION1)
 
 
 class Request(NamedTuple):
@@ -69,6 +76,13 @@ def multi_search(
         if number and expert in {channel.expert for channel in channels}
     ]
     return Request(b"\n".join(lines) + b"\n", channels, tuple(notes))
+
+
+def parts(request: Request, most_bytes: int) -> list[bytes]:
+    """Return a multi-search as bodies of at most `most_bytes`; a single larger search goes alone."""
+    lines = request.body.splitlines(keepends=True)
+    searches = [head + body for head, body in zip(lines[::2], lines[1::2], strict=True)]
+    return [b"".join(some) for some in batches(searches, len, most_bytes)]
 
 
 def filters_of(scope: Scope) -> list[dict[str, Any]]:
@@ -118,16 +132,33 @@ def failure_of(answer: Mapping[str, Any]) -> str | None:
     """Return why one answer of a multi-search is unusable, None if it is whole."""
     if "error" in answer:
         return reason_of(answer["error"])
+    return incomplete(answer) or ("timed out" if answer.get("timed_out") else None)
+
+
+def incomplete(answer: Mapping[str, Any]) -> str:
+    """Return why an answer speaks for a part of its indices only, empty if it is whole."""
     shards = answer.get("_shards", {})
-    if shards.get("failed"):
-        return f"{shards['failed']} of {shards['total']} shards failed"
-    return "timed out" if answer.get("timed_out") else None
+    if not shards.get("failed"):
+        return ""
+    reasons = [reason_of(item["reason"]) for item in shards.get("failures", ()) if "reason" in item]
+    return ", ".join([f"{shards['failed']} of {shards['total']} shards failed", *reasons[:1]])
+
+
+def unread(answer: Mapping[str, Any]) -> str:
+    """Return why an entry of a multi-get could not be read for now, empty where there is no such entry."""
+    errors = [item["error"] for item in answer["docs"] if "error" in item]
+    return next((reason_of(error) for error in errors if error.get("type") in BUSY_ERRORS), "")
+
+
+def error_of(body: Any) -> Any:
+    """Return the error in the body of an answer; the body itself where it is a gateway's page."""
+    return body.get("error", body) if isinstance(body, Mapping) else body
 
 
 def reason_of(error: Any) -> str:
-    """Return the innermost reason that a server gives for an error."""
+    """Return the innermost reason that a server gives for an error; of a gateway's page, its beginning."""
     if not isinstance(error, Mapping):
-        return str(error)
+        return " ".join(str(error).split())[:MOST_REASON]
     causes = error.get("root_cause") or [error]
     cause = error.get("caused_by") or causes[0]
     return f"{cause.get('type', 'error')}: {cause.get('reason', 'no reason given')}"

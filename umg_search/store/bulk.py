@@ -1,53 +1,59 @@
 """Bulk requests to a server: cut by size, busy items sent again, every item's outcome consumed."""
 
-import random
-import time
 from collections.abc import Iterable, Iterator
+
+import tenacity
 
 from umg_search.store.actions import Action, Outcome, outcomes, requests
 from umg_search.store.client import Connection
+from umg_search.store.retrying import BUSY
 
-LONGEST_PAUSE = 5.0
-"""Seconds between two tries at items that the server was too busy for."""
+PATH = "/_bulk?timeout=10s"
+"""Servers wait for a shard that is missing for a minute unless told otherwise, longer than we wait for an answer."""
 
 _TOO_LARGE = 413
-_BUSY = frozenset({429, 503})
 
 
-def send_all(server: Connection, todo: Iterable[Action], *, most_bytes: int, retries: int) -> Iterator[Outcome]:
-    """Send actions and yield the last word on each; their order may change.
+class Bulk:
+    """Sends actions to one server, and remembers how large a request may be there."""
 
-    Only items that answer 429 or 503 are sent again; a request that is too large for the server or a proxy before it
-    is halved.
-    """
-    for request in requests(todo, most_bytes):
-        yield from _send(server, request, retries)
+    def __init__(self, server: Connection, most_bytes: int) -> None:
+        self._server = server
+        self._most_bytes = most_bytes
 
+    def send(self, todo: Iterable[Action]) -> Iterator[Outcome]:
+        """Send actions and yield the last word on each; their order may change.
 
-def _send(server: Connection, request: list[Action], retries: int) -> Iterator[Outcome]:
-    for attempt in range(retries + 1):
-        answer = server.call("POST", "/_bulk", lines=b"".join(a.lines for a in request), accept={_TOO_LARGE})
-        if answer.status == _TOO_LARGE:
-            yield from _send_halves(server, request, retries)
+        Only items that the server is too busy for are sent again; a request that is too large for the server or a
+        proxy before it is cut smaller, and so is every later one. Of `todo` no more is taken than a request holds.
+        """
+        for request in requests(todo, self._most_bytes):
+            for part in requests(request, self._most_bytes):  # it may have been cut for a limit that was too high
+                yield from self._send(part)
+
+    def _send(self, request: list[Action]) -> Iterator[Outcome]:
+        waiting, busy = request, list[Outcome]()
+        for attempt in self._server.retrying(retry=tenacity.retry_if_result(bool), at_last=_last_word):
+            lines = b"".join(action.lines for action in waiting)
+            answer = self._server.call("POST", PATH, lines=lines, accept={_TOO_LARGE})
+            if answer.status == _TOO_LARGE:
+                yield from self._send_smaller(waiting, len(lines))
+                return
+            words = list(outcomes(waiting, answer.body))
+            yield from (word for word in words if word.status not in BUSY)
+            busy = [word for word in words if word.status in BUSY]
+            waiting = [word.action for word in busy]
+            attempt.retry_state.set_result(bool(waiting))
+        yield from busy
+
+    def _send_smaller(self, request: list[Action], size: int) -> Iterator[Outcome]:
+        if len(request) > 1:
+            self._most_bytes = min(self._most_bytes, size // 2)
+            yield from self.send(request)
             return
-        busy = []
-        for outcome in outcomes(request, answer.body):
-            if outcome.status in _BUSY and attempt < retries:
-                busy.append(outcome.action)
-            else:
-                yield outcome
-        if not busy:
-            return
-        request = busy
-        # Full jitter: workers that were refused together must not come back together.
-        time.sleep(random.uniform(0, min(LONGEST_PAUSE, 0.2 * 2**attempt)))  # noqa: S311 - no secret
-
-
-def _send_halves(server: Connection, request: list[Action], retries: int) -> Iterator[Outcome]:
-    if len(request) == 1:
-        reason = f"an entry of {len(request[0].lines)} bytes is too large for {server.where}: raise its request limit"
+        reason = f"an entry of {size} bytes is too large for {self._server.where}: raise its request limit"
         yield Outcome(request[0], _TOO_LARGE, {"error": reason})
-        return
-    middle = len(request) // 2
-    for half in (request[:middle], request[middle:]):
-        yield from _send(server, half, retries)
+
+
+def _last_word(state: tenacity.RetryCallState) -> None:
+    """Do nothing: items that are still busy after the last try are what the server said of them."""

@@ -1,17 +1,18 @@
 """Connections to a server through its own client, with one meaning for errors and retries."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
+from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
 import orjson
-import tenacity
 
-from umg_search.errors import EngineBusy, EngineError, EngineUnreachable, EngineUnsupported
+from umg_search.errors import EngineBusy, EngineError, EngineUnsupported
 from umg_search.settings import Settings
 from umg_search.store.authentication import Authentication
-from umg_search.store.bodies import reason_of
+from umg_search.store.bodies import error_of, incomplete, reason_of
 from umg_search.store.dialect import ELASTICSEARCH, Dialect, recognise
+from umg_search.store.retrying import BUSY, Policy, retrying
 from umg_search.store.transports import (
     JSON,
     Answer,
@@ -26,45 +27,57 @@ from umg_search.store.transports import (
 NDJSON = "application/x-ndjson"
 
 _UNAUTHORISED = frozenset({401, 403})
-_BUSY = frozenset({429, 502, 503, 504})
+_TOO_LARGE = 413
 
 
 class Connection:
     """A server that was recognised; sends requests, retries what is worth it, and raises what went wrong."""
 
-    def __init__(self, send: Send, endpoint: Endpoint, dialect: Dialect, version: str, retries: int) -> None:
+    def __init__(self, send: Send, endpoint: Endpoint, dialect: Dialect, version: str, policy: Policy) -> None:
         self.dialect = dialect
         self.version = version
         self.where = endpoint.where
         self._authentication = endpoint.authentication
+        self.retrying = policy
         self._send = send
-        self._retrying = tenacity.Retrying(
-            retry=tenacity.retry_if_exception_type((EngineBusy, EngineUnreachable)),
-            stop=tenacity.stop_after_attempt(retries + 1),
-            wait=tenacity.wait_random_exponential(multiplier=0.2, max=5.0),
-            reraise=True,
-        )
 
     def call(
-        self, method: str, path: str, body: Any = None, *, lines: bytes | None = None, accept: Collection[int] = ()
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        *,
+        lines: bytes | None = None,
+        accept: Collection[int] = (),
+        missing: Callable[[Mapping[str, Any]], str] = incomplete,
     ) -> Answer:
         """Send a request and return its answer.
 
         `body` is sent as JSON, `lines` as they are. A status of 400 or more raises, unless it is in `accept`:
-        EngineBusy where a later try may help, EngineError else. Requests may be sent twice: every one of ours has the
-        same effect then.
+        EngineBusy where a later try may help, EngineError else. EngineBusy too where `missing` says what an answer
+        lacks for now; unless told otherwise, that is the answer of some shards. Requests may be sent twice: every one
+        of ours has the same effect then.
         """
         data = lines if lines is not None else None if body is None else encoded(body)
         kind = NDJSON if lines is not None else JSON
-        return self._retrying(self._once, method, path, data, kind, accept)
+        return self.retrying()(self._once, (method, path, data, kind), accept, missing)
 
-    def _once(self, method: str, path: str, data: bytes | None, kind: str, accept: Collection[int]) -> Answer:
-        answer = self._send(method, path, data, kind)
-        if answer.status < 400 or answer.status in accept:  # noqa: PLR2004 - HTTP
-            if not isinstance(answer.body, Mapping):
-                raise no_json(self.where)
+    def _once(
+        self,
+        request: tuple[str, str, bytes | None, str],
+        accept: Collection[int],
+        missing: Callable[[Mapping[str, Any]], str],
+    ) -> Answer:
+        answer = self._send(*request)
+        if answer.status in accept and answer.status >= 400:  # noqa: PLR2004 - HTTP
             return answer
-        raise failure(answer, self.where, self._authentication)
+        if answer.status >= 400:  # noqa: PLR2004 - HTTP
+            raise failure(answer, self.where, self._authentication)
+        if not isinstance(answer.body, Mapping):
+            raise no_json(self.where)
+        if reason := missing(answer.body):
+            raise EngineBusy(f"{self.where} answered in part only ({reason}): see to its indices, or try again later.")
+        return answer
 
 
 def encoded(body: Any) -> bytes:
@@ -74,12 +87,17 @@ def encoded(body: Any) -> bytes:
 
 def failure(answer: Answer, where: str, authentication: Authentication) -> EngineError:
     """Return the error that an answer stands for."""
-    error = answer.body.get("error", answer.body) if isinstance(answer.body, dict) else answer.body
-    reason = reason_of(error)
+    reason = reason_of(error_of(answer.body))
     if answer.status in _UNAUTHORISED:
         return authentication.refused(where, answer.status, reason)
-    if answer.status in _BUSY:
-        return EngineBusy(f"{where} is overloaded or not ready (HTTP {answer.status}, {reason}): try again later.")
+    if answer.status in BUSY:
+        message = f"{where} is overloaded or not ready (HTTP {answer.status}, {reason}): try again later."
+        return EngineBusy(message, retry_after=answer.retry_after)
+    if answer.status == _TOO_LARGE:
+        return EngineError(
+            f"{where} refuses a request of this size (HTTP {answer.status}, {reason}): raise its limit, "
+            "or that of the proxy before it."
+        )
     return EngineError(f"{where} refused a request (HTTP {answer.status}, {reason}).")
 
 
@@ -96,7 +114,8 @@ def connect(settings: Settings) -> Connection:
             "use an OpenSearch Service domain."
         )
     send = opensearch(endpoint)  # asks any server; the other client insists on its own kind
-    probe = Connection(send, endpoint, ELASTICSEARCH, "", settings.retries)
+    policy = partial(retrying, settings.retries, settings.retry_limit_s)
+    probe = Connection(send, endpoint, ELASTICSEARCH, "", policy)
     dialect, version = recognise(probe.call("GET", "/", accept={404}).body, endpoint.where)
     if dialect is ELASTICSEARCH:
         if endpoint.authentication.signer:
@@ -105,4 +124,4 @@ def connect(settings: Settings) -> Connection:
                 "authenticate by UMG_USER or UMG_API_KEY instead of UMG_AWS_REGION."
             )
         send = elasticsearch_only(endpoint)
-    return Connection(send, endpoint, dialect, version, settings.retries)
+    return Connection(send, endpoint, dialect, version, policy)

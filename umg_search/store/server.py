@@ -2,13 +2,14 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from time import monotonic
 from typing import Any
 from uuid import uuid4
 
 import numpy as np
 
-from umg_search.errors import EngineError, IndexMismatch, QueryError
+from umg_search.errors import EngineBusy, EngineError, IndexMismatch, QueryError
 from umg_search.granularity import Expert
 from umg_search.model import (
     DocumentHash,
@@ -26,12 +27,13 @@ from umg_search.ports import BlockId, Chunk, ChunkId, Fetched, IndexSize, Scope
 from umg_search.settings import Settings
 from umg_search.store import actions, bodies, mappings
 from umg_search.store.actions import Action, Outcome
-from umg_search.store.bulk import send_all
+from umg_search.store.bulk import Bulk
 from umg_search.store.client import connect
 from umg_search.store.diagnosis.server import diagnose
 from umg_search.store.names import TEXT, Names, block_id, document_hash, document_id
 from umg_search.store.precision import as_stored
 from umg_search.store.records import block_from_json, entry_from_json, spec_from_json
+from umg_search.store.retrying import BUSY
 
 SET_SECONDS = 2.0
 """How long a process may go on with the active set it last saw; a flip is followed within that time."""
@@ -39,7 +41,13 @@ SET_SECONDS = 2.0
 PAGE = 500
 """Ledger entries read at once when the ledger is gone through."""
 
+MOST_IDS = 500
+"""Entries of one multi-get: 500 blocks of text are about 2 MB."""
+
+SEE_TO = "see to this index, or try again later"
+
 _GONE = 404
+_TIMED_OUT = 408
 _CONFLICT = 409
 
 
@@ -49,6 +57,7 @@ class ServerEngine:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._server = connect(settings)
+        self._bulk = Bulk(self._server, settings.bulk_bytes)
         self._names = Names(settings.prefix)
         self._seen: tuple[float, IndexSet] | None = None
 
@@ -101,7 +110,7 @@ class ServerEngine:
 
     def _create(self, name: str, body: Mapping[str, Any]) -> None:
         answer = self._server.call("PUT", f"/{name}", body, accept={400})
-        reason = bodies.reason_of(answer.body.get("error", answer.body))
+        reason = bodies.reason_of(bodies.error_of(answer.body))
         if answer.status == 400 and "already_exists" not in reason:  # noqa: PLR2004
             raise EngineError(f"{self._server.where} cannot create index {name} ({reason}).")
 
@@ -126,30 +135,34 @@ class ServerEngine:
         request = bodies.multi_search(self._server.dialect, places, query, depth=depth, scope=scope)
         if not request.channels:
             return Retrieval(())
-        answer = self._server.call("POST", "/_msearch", lines=request.body).body
-        parts = dict(zip(request.channels, answer["responses"], strict=True))
+        answers: list[Mapping[str, Any]] = []
+        for lines in bodies.parts(request, self._settings.bulk_bytes):
+            answers += self._server.call("POST", "/_msearch", lines=lines).body["responses"]
+        parts = dict(zip(request.channels, answers, strict=True))
         reasons = {channel: bodies.failure_of(part) for channel, part in parts.items()}
         failed = {channel: reason for channel, reason in reasons.items() if reason is not None}
         lists = bodies.read_lists({channel: part for channel, part in parts.items() if channel not in failed})
         return Retrieval(tuple(lists), failed, request.notes)
 
     def fetch(self, index: IndexSet, documents: Sequence[DocumentHash], blocks: Sequence[BlockId]) -> Fetched:
-        """Read ledger entries and text blocks in one real-time multi-get."""
-        wanted = [{"_index": self._names.documents, "_id": document_id(document)} for document in documents]
-        wanted += [{"_index": self._names.text(index), "_id": block_id(block)} for block in blocks]
-        if not wanted:
-            return Fetched({}, {})
-        found = self._server.call("POST", "/_mget", {"docs": wanted}).body["docs"]
-        entries = [_entry(item) for item in found[: len(documents)] if _there(item)]
-        texts: dict[BlockId, TextBlock] = {}
-        for block, item in zip(blocks, found[len(documents) :], strict=True):
-            if _there(item):
-                texts[block] = block_from_json(block, item["_source"])
+        """Read text blocks and ledger entries by real-time multi-gets, one unless there are very many.
+
+        The ledger comes last: what was deleted or revoked while the blocks were read is seen.
+        """
+        wanted = [{"_index": self._names.text(index), "_id": block_id(block)} for block in blocks]
+        wanted += [{"_index": self._names.documents, "_id": document_id(document)} for document in documents]
+        found = self._get(wanted)
+        texts = {
+            block: block_from_json(block, item["_source"])
+            for block, item in zip(blocks, found[: len(blocks)], strict=True)
+            if item is not None
+        }
+        entries = [_entry(item) for item in found[len(blocks) :] if item is not None]
         return Fetched({entry.document: entry for entry in entries}, texts)
 
     def entries(self, *, retired_before: float | None = None) -> Iterator[LedgerEntry]:
         """Go through the ledger page by page, in the order of ids."""
-        self._server.call("POST", f"/{self._names.documents}/_refresh")
+        self._refresh([self._names.documents])
         query = (
             {"range": {"retired_since": {"lt": retired_before}}} if retired_before is not None else {"match_all": {}}
         )
@@ -163,7 +176,7 @@ class ServerEngine:
 
     def states(self) -> Mapping[DocumentState, int]:
         """Count the ledger's documents by state."""
-        self._server.call("POST", f"/{self._names.documents}/_refresh")
+        self._refresh([self._names.documents])
         body = {"size": 0, "aggs": {"states": {"terms": {"field": "state", "size": len(DocumentState)}}}}
         answer = self._server.call("POST", f"/{self._names.documents}/_search", body).body
         return {DocumentState(b["key"]): b["doc_count"] for b in answer["aggregations"]["states"]["buckets"]}
@@ -171,7 +184,13 @@ class ServerEngine:
     def sizes(self, index: IndexSet) -> Mapping[str, IndexSize]:
         """Return entries and bytes (primary shards) of each index."""
         names = [*self._names.of_set(index).values(), self._names.documents]
-        stats = self._server.call("GET", f"/{','.join(names)}/_stats/docs,store").body["indices"]
+
+        def without_shards(answer: Mapping[str, Any]) -> str:
+            missing = [name for name in names if name not in answer["indices"]]
+            return bodies.incomplete(answer) or ", ".join(f"no shard of {name} is active" for name in missing)
+
+        path = f"/{','.join(names)}/_stats/docs,store"
+        stats = self._server.call("GET", path, missing=without_shards).body["indices"]
         primaries = {name: stats[name]["primaries"] for name in names}
         return {name: IndexSize(p["docs"]["count"], p["store"]["size_in_bytes"]) for name, p in primaries.items()}
 
@@ -182,19 +201,19 @@ class ServerEngine:
         mark = uuid4().hex
         todo = [actions.entry_action(self._names.documents, entry, mark) for entry in entries]
         tokens: dict[DocumentHash, tuple[int, int]] = {}
-        for outcome in self._bulk(todo):
+        for outcome in self._bulk.send(todo):
             if outcome.done:
                 tokens[outcome.action.subject.document] = _token(outcome.word)
             elif outcome.status != _CONFLICT:
-                raise EngineError(f"The ledger refused an entry ({bodies.reason_of(outcome.word.get('error'))}).")
+                raise _refused(outcome, self._server.where)
         tokens |= self._own_writes([e.document for e in entries if e.document not in tokens], mark)
         return [replace(entry, token=tokens[entry.document]) if entry.document in tokens else None for entry in entries]
 
-    def write_chunks(self, index: IndexSet, chunks: Sequence[Chunk]) -> Mapping[ChunkId, str]:
+    def write_chunks(self, index: IndexSet, chunks: Iterable[Chunk]) -> Mapping[ChunkId, str]:
         """Write chunk entries."""
         return self._failures(actions.chunk_action(self._names.chunks(index, c.granularity), c) for c in chunks)
 
-    def write_blocks(self, index: IndexSet, blocks: Sequence[TextBlock]) -> Mapping[BlockId, str]:
+    def write_blocks(self, index: IndexSet, blocks: Iterable[TextBlock]) -> Mapping[BlockId, str]:
         """Write text blocks."""
         return self._failures(actions.block_action(self._names.text(index), block) for block in blocks)
 
@@ -210,13 +229,13 @@ class ServerEngine:
         self, index: IndexSet, chunks: Sequence[ChunkId], blocks: Sequence[BlockId]
     ) -> Mapping[ChunkId | BlockId, str]:
         """Delete entries by id, never by query: that works on a snapshot and misses what was not refreshed."""
-        todo = [actions.delete_action(self._names.chunks(index, chunk.granularity), chunk) for chunk in chunks]
-        todo += [actions.delete_action(self._names.text(index), block) for block in blocks]
-        return self._failures(todo, also_fine=_GONE)
+        in_lists = (actions.delete_action(self._names.chunks(index, chunk.granularity), chunk) for chunk in chunks)
+        texts = (actions.delete_action(self._names.text(index), block) for block in blocks)
+        return self._failures(chain(in_lists, texts), also_fine=_GONE)
 
     def publish(self, index: IndexSet) -> None:
         """Refresh the indices of the set; durable they are already, by the servers' write-ahead log."""
-        self._server.call("POST", f"/{','.join(self._names.of_set(index).values())}/_refresh")
+        self._refresh(list(self._names.of_set(index).values()))
 
     def diagnose(self, wanted: SetSpec | None) -> Sequence[Finding]:
         """Check the server and the indices under the prefix, with requests that change nothing."""
@@ -229,28 +248,58 @@ class ServerEngine:
     # --- helpers ------------------------------------------------------------------------------------------------
 
     def _failures(self, todo: Iterable[Action], also_fine: int = 200) -> dict[Any, str]:
-        return {
-            outcome.action.subject: bodies.reason_of(outcome.word.get("error"))
-            for outcome in self._bulk(todo)
-            if not outcome.done and outcome.status != also_fine
-        }
+        failed: dict[Any, str] = {}
+        for outcome in self._bulk.send(todo):
+            if outcome.done or outcome.status == also_fine:
+                continue
+            reason = bodies.reason_of(outcome.word.get("error"))
+            if outcome.status in BUSY:  # no fault of the entry, and the next ones would have to wait as long
+                index = outcome.word["_index"]
+                raise EngineBusy(f"{self._server.where} cannot write to {index} for now ({reason}): {SEE_TO}.")
+            failed[outcome.action.subject] = reason
+        return failed
 
-    def _bulk(self, todo: Iterable[Action]) -> Iterator[Outcome]:
-        return send_all(self._server, todo, most_bytes=self._settings.bulk_bytes, retries=self._settings.retries)
+    def _refresh(self, names: Sequence[str]) -> None:
+        """Refresh indices that are all there; servers let a refresh wait for a lost shard, longer than we do."""
+        joined = ",".join(names)
+        state = self._server.call(
+            "GET", f"/_cluster/health/{joined}?level=indices&wait_for_status=yellow&timeout=10s", accept={_TIMED_OUT}
+        ).body
+        if state["timed_out"]:
+            lacking = [name for name in names if state["indices"].get(name, {}).get("status", "red") == "red"]
+            raise EngineBusy(f"{self._server.where} lacks shards of {', '.join(lacking)}: {SEE_TO}.")
+        self._server.call("POST", f"/{joined}/_refresh")
+
+    def _get(self, wanted: Sequence[Mapping[str, str]]) -> list[Mapping[str, Any] | None]:
+        """Return entries as they are now, None for what does not exist."""
+        found: list[Mapping[str, Any] | None] = []
+        for begin in range(0, len(wanted), MOST_IDS):
+            some = {"docs": wanted[begin : begin + MOST_IDS]}
+            answer = self._server.call("POST", "/_mget", some, missing=bodies.unread)
+            found += [item if _there(item) else None for item in answer.body["docs"]]
+        return found
 
     def _own_writes(self, documents: Sequence[DocumentHash], mark: str) -> dict[DocumentHash, tuple[int, int]]:
         """Return the tokens of conflicting entries that this very write made: the reply was lost, the retry refused."""
-        if not documents:
-            return {}
         wanted = [{"_index": self._names.documents, "_id": document_id(document)} for document in documents]
-        found = self._server.call("POST", "/_mget", {"docs": wanted}).body["docs"]
-        return {_hash(item): _token(item) for item in found if _there(item) and item["_source"]["write"] == mark}
+        found = self._get(wanted)
+        return {_hash(item): _token(item) for item in found if item is not None and item["_source"]["write"] == mark}
 
 
 def _there(item: Mapping[str, Any]) -> bool:
-    if "error" in item and item["error"].get("type") != "index_not_found_exception":
-        raise EngineError(f"A read of {item['_index']} failed ({bodies.reason_of(item['error'])}).")
+    error = item.get("error")
+    if error and error.get("type") != "index_not_found_exception":
+        raise EngineError(f"A read of {item['_index']} failed ({bodies.reason_of(error)}): see to this index.")
     return bool(item.get("found"))
+
+
+def _refused(outcome: Outcome, where: str) -> EngineError:
+    """Return the error of a ledger entry that was not stored."""
+    key = outcome.action.subject.key
+    name = f"of document {key.id!r}" if key else "of a deleted document"
+    kind = EngineBusy if outcome.status in BUSY else EngineError
+    reason = bodies.reason_of(outcome.word.get("error"))
+    return kind(f"{where} did not store the ledger entry {name} ({reason}): {SEE_TO}.")
 
 
 def _entry(item: Mapping[str, Any]) -> LedgerEntry:

@@ -15,16 +15,18 @@ from umg_search.addresses import nodes_of
 from umg_search.errors import EngineError, EngineUnreachable, EngineUnsupported, UmgError
 from umg_search.settings import Settings
 from umg_search.store.authentication import Authentication, authentication_of
+from umg_search.store.retrying import seconds_asked
 from umg_search.store.tls import tls_context, tls_failure
 
 JSON = "application/json"
 
 
 class Answer(NamedTuple):
-    """HTTP status and decoded body of an answer."""
+    """HTTP status and decoded body of an answer; seconds that the server asks to wait before another try."""
 
     status: int
     body: Any
+    retry_after: float = 0.0
 
 
 Send = Callable[[str, str, bytes | None, str], Answer]
@@ -80,6 +82,7 @@ def opensearch(endpoint: Endpoint) -> Send:
         retry_on_status=(),  # the same
         retry_on_timeout=True,  # a node that hangs is passed over like a dead one
         serializer=_FastJson(),
+        connection_class=_HeadersKept,
     )
 
     def send(method: str, path: str, body: bytes | None, kind: str) -> Answer:
@@ -87,10 +90,8 @@ def opensearch(endpoint: Endpoint) -> Send:
             answer = client.transport.perform_request(method, path, body=body, headers={"content-type": kind})
         except opensearchpy.ConnectionError as error:
             raise _unanswered(error, error.info, endpoint) from error
-        except opensearchpy.SerializationError as error:
-            raise no_json(endpoint.where) from error
         except opensearchpy.TransportError as error:
-            return Answer(int(error.status_code), error.info)
+            return Answer(int(error.status_code), error.info, seconds_asked(error.error))
         return Answer(200, answer)
 
     return send
@@ -98,7 +99,7 @@ def opensearch(endpoint: Endpoint) -> Send:
 
 def elasticsearch_only(endpoint: Endpoint) -> Send:
     """Return requests through the Elasticsearch client, which insists on its own kind of server."""
-    fast = elasticsearch.OrjsonSerializer()
+    fast = _FastJsonOfElastic()
     client = elasticsearch.Elasticsearch(
         list(endpoint.nodes),
         headers=endpoint.authentication.headers,
@@ -109,14 +110,14 @@ def elasticsearch_only(endpoint: Endpoint) -> Send:
         max_retries=endpoint.other_nodes,  # each node once; all other retries are decided in one place, above
         retry_on_status=(),  # the same
         retry_on_timeout=True,  # a node that hangs is passed over like a dead one
-        serializers={JSON: fast, "application/vnd.elasticsearch+json": fast},
+        serializers=dict.fromkeys((JSON, "application/vnd.elasticsearch+json", "application/xml"), fast),
     )
 
     def send(method: str, path: str, body: bytes | None, kind: str) -> Answer:
         try:
             answer = client.perform_request(method, path, body=body, headers={"accept": JSON, "content-type": kind})
         except elasticsearch.ApiError as error:
-            return Answer(error.meta.status, error.body)
+            return Answer(error.meta.status, error.body, seconds_asked(error.meta.headers.get("retry-after")))
         except elastic_transport.SerializationError as error:
             raise no_json(endpoint.where) from error
         except elastic_transport.TransportError as error:
@@ -132,18 +133,44 @@ def no_json(where: str) -> EngineUnsupported:
 
 
 class _FastJson(opensearchpy.serializer.JSONSerializer):
-    """orjson parses ten lists in half the time of json."""
+    """orjson parses ten lists in half the time of json; see also `_FastJsonOfElastic`."""
 
     def loads(self, s: str) -> Any:
-        try:
-            return orjson.loads(s)
-        except ValueError as error:
-            raise opensearchpy.SerializationError(s, error) from error
+        return _decoded(s)
+
+
+class _FastJsonOfElastic(elasticsearch.OrjsonSerializer):
+    """orjson too; a status is worth more than a page that was announced as JSON, or as nothing, and is none."""
+
+    def loads(self, data: bytes) -> Any:
+        return _decoded(data)
+
+
+class _HeadersKept(opensearchpy.Urllib3HttpConnection):
+    """Its errors carry the header Retry-After; the client's own forget all headers of an error."""
+
+    def perform_request(self, *args: Any, **options: Any) -> Any:
+        status, headers, data = super().perform_request(*args, **(options | {"ignore": range(300, 600)}))
+        if status < 300:  # noqa: PLR2004 - HTTP
+            return status, headers, data
+        raise opensearchpy.TransportError(status, headers.get("retry-after"), _decoded(data))
+
+
+def _decoded(data: str | bytes) -> Any:
+    """Return JSON as values; what is none, such as a gateway's page, as text."""
+    try:
+        return orjson.loads(data)
+    except ValueError:
+        return data if isinstance(data, str) else data.decode("utf-8", "replace")
 
 
 def _unanswered(error: Exception, reason: object, endpoint: Endpoint) -> UmgError:
     if isinstance(reason, UmgError):  # a signer's own word, wrapped by the client
         return reason
+    if isinstance(error, opensearchpy.ConnectionTimeout | elastic_transport.ConnectionTimeout):
+        return EngineUnreachable(
+            f"{endpoint.where} did not answer in time ({reason}): try again later, or raise UMG_REQUEST_TIMEOUT_S."
+        )
     failure: EngineError | None = tls_failure(error, endpoint.where)
     return failure or EngineUnreachable(
         f"{endpoint.where} does not answer ({reason}): start the engine, or correct UMG_ENGINE."

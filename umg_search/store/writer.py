@@ -182,8 +182,8 @@ class Writer:
 
     def _write(self, index: IndexSet, writes: Sequence[_Write]) -> dict[DocumentVersion, str]:
         """Write chunks and text; return a reason for each version that is incomplete."""
-        chunks = [chunk for write in writes for chunk in chunks_of(write.encoded, write.version, index.spec)]
-        blocks = [block for write in writes for block in blocks_of(write.encoded.split, write.version)]
+        chunks = (chunk for write in writes for chunk in chunks_of(write.encoded, write.version, index.spec))
+        blocks = (block for write in writes for block in blocks_of(write.encoded.split, write.version))
         failed: list[tuple[ChunkId | BlockId, str]] = [
             *self._engine.write_blocks(index, blocks).items(),
             *self._engine.write_chunks(index, chunks).items(),

@@ -249,3 +249,27 @@ def test_titles_add_to_texts_in_lexical_search_alone(dialect: Dialect) -> None:
             assert clauses["minimum_should_match"] == 1
         else:
             assert body == plain[channel]
+
+
+def test_a_multi_search_is_cut_between_searches_by_bytes() -> None:
+    searches = [b'{"index":"a"}\n{"size":1}\n', b'{"index":"b"}\n{"size":22}\n', b'{"index":"c"}\n{"size":3}\n']
+    request = bodies.Request(b"".join(searches), (), ())
+    assert bodies.parts(request, 10**6) == [b"".join(searches)]
+    assert bodies.parts(request, len(searches[0] + searches[1])) == [searches[0] + searches[1], searches[2]]
+    assert bodies.parts(request, 1) == searches
+
+
+def test_entries_that_cannot_be_read_for_now_are_told_and_missing_ones_are_not() -> None:
+    gone = {"_id": "x", "error": {"type": "index_not_found_exception", "reason": "no such index"}}
+    busy = {"_id": "y", "error": {"type": "no_shard_available_action_exception", "reason": "none active"}}
+    assert bodies.unread({"docs": [{"found": False}, gone]}) == ""
+    assert bodies.unread({"docs": [gone, busy]}) == "no_shard_available_action_exception: none active"
+
+
+@pytest.mark.parametrize(
+    ("question", "pieces"),
+    [("a" * 600, 3), ("\U0001f30d\U0001f30e", 2), ("\U0001f1e9\U0001f1ea", 2), ("1 # *", 1), ("漢字かなカナ", 5)],
+)
+def test_words_are_counted_no_lower_than_the_standard_analyser_does(question: str, pieces: int) -> None:
+    """Servers refuse too many clauses: long words are cut at 255, each ideograph and each emoji is a word."""
+    assert len(bodies._WORD.findall(question)) == pieces

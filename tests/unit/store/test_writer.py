@@ -1,6 +1,6 @@
 """The order of a write, and what holds when it is cut short or overtaken."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 import pytest
@@ -86,6 +86,15 @@ def test_a_write_goes_ledger_then_entries_then_publish_then_ledger_then_deletion
     desk.engine.calls.clear()
     desk.put(NEW)
     assert desk.engine.calls[-3:] == ["write_entries", "delete", "publish"]
+
+
+def test_chunks_and_text_are_made_as_they_are_written(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A huge document is never in memory as a list of chunks, each of which holds its text."""
+    handed: list[Iterable[object]] = []
+    for operation in ("write_chunks", "write_blocks"):
+        monkeypatch.setattr(desk.engine, operation, lambda _, things: handed.append(things) or {})
+    desk.put(OLD)
+    assert [iter(things) is things for things in handed] == [True, True]
 
 
 def test_a_report_says_what_was_written(desk: Desk) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 from umg_search.errors import EngineError
 from umg_search.model import SetSpec
 from umg_search.store import mappings
+from umg_search.store.bodies import error_of
 from umg_search.store.client import Connection
 from umg_search.store.dialect import ELASTICSEARCH
 from umg_search.store.names import Names
@@ -106,7 +107,7 @@ def ask(server: Connection, method: str, path: str, body: Any = None) -> Probe:
     route = f"{method} {path.partition('?')[0]}"
     if answer.status in FORBIDDEN:
         return Probe(why=f"this user may not ask {route} (HTTP {answer.status})")
-    refusal = innermost(answer.body.get("error")) if answer.status == REFUSED else ""
+    refusal = innermost(error_of(answer.body)) if answer.status == REFUSED else ""
     return Probe(why=f"the server does not answer {route} (HTTP {answer.status})", refusal=refusal)
 
 

@@ -2,7 +2,7 @@
 
 import json
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -105,7 +105,7 @@ class Database:
         with self._transaction() as connection:
             return [_write_entry(connection, entry) for entry in entries]
 
-    def write_blocks(self, index: IndexSet, blocks: Sequence[TextBlock]) -> None:
+    def write_blocks(self, index: IndexSet, blocks: Iterable[TextBlock]) -> None:
         """Write text blocks in one transaction."""
         rows = [(index.version, block.version, block.number, _to_blob(block_to_json(block))) for block in blocks]
         with self._transaction() as connection:

@@ -7,7 +7,7 @@ them as retired.
 
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from threading import Lock
@@ -28,6 +28,7 @@ from umg_search.model import (
     TextBlock,
 )
 from umg_search.ports import BlockId, Chunk, ChunkId, Fetched, IndexSize, Scope
+from umg_search.store.batches import batches
 from umg_search.store.embedded.database import DATABASE_FILE, Database
 from umg_search.store.embedded.diagnosis import RESERVE, diagnose
 from umg_search.store.embedded.lock import LOCK_FILE, FolderLock
@@ -35,6 +36,9 @@ from umg_search.store.embedded.points import check_query, scope_filter
 from umg_search.store.embedded.shards import Shard
 from umg_search.store.embedded.translation import translated
 from umg_search.store.precision import as_stored
+
+_BATCH = 1_000
+"""Chunks that are sorted by shard at once."""
 
 _Answer = TypeVar("_Answer")
 _Item = TypeVar("_Item", Chunk, ChunkId)
@@ -97,11 +101,18 @@ class EmbeddedEngine:
         """Write ledger entries whose `token` is still the current one; return each with its new one, else None."""
         return self._write("Writing the ledger", lambda: self._database.write_entries(entries))
 
-    def write_chunks(self, index: IndexSet, chunks: Sequence[Chunk]) -> Mapping[ChunkId, str]:
+    def write_chunks(self, index: IndexSet, chunks: Iterable[Chunk]) -> Mapping[ChunkId, str]:
         """Write chunk entries; return a reason for each that failed."""
-        return self._write("Writing chunks", lambda: self._by_shard(index, chunks, Shard.write))
 
-    def write_blocks(self, index: IndexSet, blocks: Sequence[TextBlock]) -> Mapping[BlockId, str]:
+        def write() -> dict[ChunkId, str]:
+            failed: dict[ChunkId, str] = {}
+            for some in batches(chunks, lambda _: 1, _BATCH):
+                failed |= self._by_shard(index, some, Shard.write)
+            return failed
+
+        return self._write("Writing chunks", write)
+
+    def write_blocks(self, index: IndexSet, blocks: Iterable[TextBlock]) -> Mapping[BlockId, str]:
         """Write text blocks, all or none."""
         self._write("Writing texts", lambda: self._database.write_blocks(index, blocks))
         return {}

@@ -1,6 +1,7 @@
 """Asking a server: what is missing, forbidden or out of order is told, never raised; and the judge of the ledger."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from umg_search.store.client import Answer, Connection
 from umg_search.store.diagnosis.facts import Probe, ask
 from umg_search.store.diagnosis.ledger import documents, judged
 from umg_search.store.dialect import ELASTICSEARCH
+from umg_search.store.retrying import retrying
 from umg_search.store.transports import endpoint_of
 
 Reply = Callable[[], Answer]
@@ -28,7 +30,9 @@ def server(*replies: Answer | Exception) -> Connection:
             raise reply
         return reply
 
-    return Connection(send, endpoint_of(Settings(engine="http://here:9200")), ELASTICSEARCH, "9.5.3", retries=1)
+    return Connection(
+        send, endpoint_of(Settings(engine="http://here:9200")), ELASTICSEARCH, "9.5.3", partial(retrying, 1, 60)
+    )
 
 
 def probe(*replies: Answer | Exception) -> Probe:
