@@ -12,7 +12,8 @@ from ingest.sentences import SentenceOptions
 from umg_search.encoding.encoders import Encoded, Encoders, EncodingFailure
 from umg_search.errors import DocumentNotFound, WriteConflict
 from umg_search.model import Document, DocumentKey, IndexSet, IngestReport, Outcome, SetSpec
-from umg_search.store.writer import Change, Writer, failure
+from umg_search.store.attributes import misfit
+from umg_search.store.writer import Change, Seen, Writer, failure
 
 EMPTY = "There is no text in it."
 
@@ -52,12 +53,12 @@ class IngestService:
                 batch = [document for document in offered if document.key not in refused]
                 if writing is not None and not busy.isdisjoint(document.key for document in batch):
                     wait([writing])  # the plan for the same document again must see what was written first
-                settled, encoded = self._prepared(index, batch)
+                settled, encoded, seen = self._prepared(index, batch)
                 yield from settled
                 if writing is not None:
                     yield from writing.result()
                 busy = {item.document.split.document.key for item in encoded}
-                writing = pool.submit(self._store, index, encoded)
+                writing = pool.submit(self._store, index, encoded, seen)
             if writing is not None:
                 yield from writing.result()
 
@@ -76,11 +77,18 @@ class IngestService:
         if batch:
             yield batch
 
-    def _prepared(self, index: IndexSet, batch: Sequence[Document]) -> tuple[list[IngestReport], list[Encoded]]:
-        """Return reports of the documents that need no encoding, or cannot have one, and the others encoded."""
-        changes = dict(zip((document.key for document in batch), self._writer.plan(index, batch), strict=True))
-        reports = [self._kept(index, d, changes[d.key]) for d in batch if changes[d.key] is not Change.TEXT]
-        changed = [document for document in batch if changes[document.key] is Change.TEXT]
+    def _prepared(self, index: IndexSet, batch: Sequence[Document]) -> tuple[list[IngestReport], list[Encoded], Seen]:
+        """Return reports of the documents that need no encoding or cannot have one, the others encoded, and the ledger.
+
+        The ledger is as the plan saw it: encoding takes minutes, and what others report meanwhile must hold.
+        """
+        wrong = {d.key: why for d in batch if (why := misfit(d, index.spec))}
+        reports = [self._writer.mark_failed(index, d, wrong[d.key]) for d in batch if d.key in wrong]
+        fitting = [d for d in batch if d.key not in wrong]
+        seen = self._writer.seen(index, fitting)
+        plan = list(zip(fitting, self._writer.plan(index, fitting, seen), strict=True))
+        reports += [self._kept(index, d, change, seen) for d, change in plan if change is not Change.TEXT]
+        changed = [document for document, change in plan if change is Change.TEXT]
         split = split_documents(changed, self._encoders.counter, self._sentences)
         reports += [self._writer.mark_failed(index, s.document, EMPTY) for s in split if not s.sentences]
         whole = [s for s in split if s.sentences]
@@ -90,22 +98,22 @@ class IngestService:
                 reports.append(self._writer.mark_failed(index, source.document, item.reason))
             else:
                 encoded.append(item)
-        return reports, encoded
+        return reports, encoded, seen
 
-    def _kept(self, index: IndexSet, document: Document, change: Change) -> IngestReport:
+    def _kept(self, index: IndexSet, document: Document, change: Change, seen: Seen) -> IngestReport:
         """Return the report of a document whose text is unchanged, its attributes stored where they changed."""
         if change is Change.NONE:
             return IngestReport(document.id, document.collection, Outcome.UNCHANGED)
         try:
-            return self._writer.update_attributes(index, document)
+            return self._writer.update_attributes(index, document, seen)
         except (DocumentNotFound, WriteConflict) as error:
             return failure(document, str(error))
 
-    def _store(self, index: IndexSet, encoded: Sequence[Encoded]) -> list[IngestReport]:
+    def _store(self, index: IndexSet, encoded: Sequence[Encoded], seen: Seen) -> list[IngestReport]:
         """Write encoded documents, and hand on what their encoders had to say."""
         if not encoded:
             return []
-        reports = self._writer.replace(index, [item.document for item in encoded])
+        reports = self._writer.replace(index, [item.document for item in encoded], seen)
         return [replace(report, warnings=item.warnings) for report, item in zip(reports, encoded, strict=True)]
 
 

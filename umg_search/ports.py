@@ -12,6 +12,8 @@ from umg_search.model import (
     DocumentVersion,
     EncodedQuery,
     EngineInfo,
+    FieldValue,
+    Filter,
     Finding,
     IndexSet,
     LedgerEntry,
@@ -81,11 +83,26 @@ class SparseEncoder(Protocol):
 class Scope:
     """What a search may see, applied inside every list.
 
-    `principals` None: no access control. No `collections` means all of them.
+    `principals` None: no access control. No `collections` means all of them. `filter` is on metadata.
     """
 
     collections: tuple[str, ...] = ()
     principals: tuple[str, ...] | None = None
+    filter: Filter | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Attributes:
+    """What every chunk entry of a document holds of the document itself, and what changes without its text.
+
+    `fields` has the values of each declared field, also of those without any; `labels` stand for all other metadata.
+    `title` is None where the set does not search titles.
+    """
+
+    acl: tuple[str, ...]
+    fields: Mapping[str, tuple[FieldValue, ...]]
+    labels: tuple[str, ...]
+    title: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,11 +117,10 @@ class Chunk:
     first: int
     unit: bytes
     collection: str
-    acl: tuple[str, ...]
+    attributes: Attributes
     dense: StoredVector | None = None
     sparse: SparseVector | None = None
     text: str | None = None
-    title: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,10 +198,10 @@ class Engine(Protocol):
         """Write text blocks; return a reason for each that failed."""
         ...
 
-    def update_access(
-        self, index: IndexSet, chunks: Sequence[ChunkId], acl: tuple[str, ...], title: str | None = None
+    def update_attributes(
+        self, index: IndexSet, chunks: Sequence[ChunkId], attributes: Attributes
     ) -> Mapping[ChunkId, str]:
-        """Replace the ACL on chunk entries, and the title unless None; every expert must still find them afterwards."""
+        """Replace the attributes on chunk entries; every expert must still find them afterwards."""
         ...
 
     def delete(

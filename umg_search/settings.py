@@ -4,11 +4,12 @@ import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, FilePath, SecretStr, ValidationError, ValidationInfo, field_validator, model_validator
 from pydantic_settings import (
     BaseSettings,
+    NoDecode,
     PydanticBaseSettingsSource,
     SecretsSettingsSource,
     SettingsConfigDict,
@@ -18,7 +19,7 @@ from pydantic_settings import (
 from umg_search.addresses import hidden, is_server, nodes_of, without_credentials
 from umg_search.errors import SettingsError
 from umg_search.granularity import Expert, Granularity
-from umg_search.model import Encoding, VectorType
+from umg_search.model import DeclaredField, Encoding, VectorType, declared_fields
 
 PREFIX = "UMG_"
 CONFIG = "UMG_CONFIG"
@@ -123,6 +124,11 @@ class Settings(BaseSettings):
         "en", pattern=r"^[a-z]{2,3}$", description="language of texts that do not tell theirs"
     )
     analyzer: str = Field("standard", min_length=1, description="the servers' analyser for the lexical expert")
+    fields: Annotated[tuple[DeclaredField, ...], NoDecode] = Field(
+        (),
+        description="metadata fields of a new set to filter by with their types, such as `year:integer,lang:keyword`: "
+        "`integer`, `float`, `date`, `boolean`, `keyword`; a table in TOML",
+    )
     access_control: bool = Field(False, description="a new set shows documents only to the principals in their ACL")
     shards: int = Field(1, ge=1, le=1024, description="primary shards of each new index")
     replicas: int = Field(1, ge=0, le=20, description="replicas of each new index")
@@ -179,6 +185,11 @@ class Settings(BaseSettings):
         if unknown or len(set(names)) < len(names):
             raise ValueError(f"experts are {', '.join(Expert)}, each at most once")
         return ",".join(names)
+
+    @field_validator("fields", mode="before")
+    @classmethod
+    def _declared(cls, value: Any) -> tuple[DeclaredField, ...]:
+        return declared_fields(value)
 
     @field_validator("engine")
     @classmethod

@@ -81,6 +81,7 @@ def _spec(settings: Settings, encoders: Encoders) -> SetSpec:
         dense=dense,
         sparse=sparse,
         vectors=settings.vectors,
+        fields=settings.fields,
     )
 
 

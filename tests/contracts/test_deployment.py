@@ -99,7 +99,7 @@ def write_everything(engine: ServerEngine) -> None:
 
 def read_everything(engine: ServerEngine) -> None:
     reader = Reader(engine)
-    found = SearchService(reader, HashedWords).search(Query(text="gate open", scope=Scope("", ("bob",))))
+    found = SearchService(reader, HashedWords).search(Query(text="gate open", scope=Scope((), ("bob",))))
     assert [context.document_id for context in found.contexts] == ["d"]
     assert reader.text(Document(id="d", text="").key, ("bob",))
     assert sum(reader.status().documents.values()) == 1 + 1  # with the tombstone

@@ -21,7 +21,7 @@ from umg_search.model import (
     VectorType,
     version_of,
 )
-from umg_search.ports import ChunkId, Engine, Scope
+from umg_search.ports import Attributes, ChunkId, Engine, Scope
 from umg_search.search import Query, RankingOptions, SearchService, Selection
 from umg_search.settings import Settings
 from umg_search.store import ledger
@@ -478,9 +478,9 @@ def test_deleting_what_is_gone_already_is_no_failure(store: Store) -> None:
     assert not store.engine.delete(store.index, ids.chunks, ids.blocks)
 
 
-def test_updating_access_of_a_missing_chunk_is_reported(store: Store) -> None:
+def test_updating_attributes_of_a_missing_chunk_is_reported(store: Store) -> None:
     missing = ChunkId(Granularity.G2, version_of(DocumentKey("default", "x").hash, 1), 0)
-    assert set(store.engine.update_access(store.index, [missing], ("a",))) == {missing}
+    assert set(store.engine.update_attributes(store.index, [missing], Attributes(("a",), {}, ()))) == {missing}
 
 
 def test_states_and_sizes_tell_what_is_there(store: Store) -> None:

@@ -26,7 +26,7 @@ def test_a_corpus_is_ingested_searched_changed_and_deleted(umg: Umg, corpus: Pat
     assert answer["degraded"] == []
     assert set(answer["timings_ms"]) == {"encode", "retrieve", "rank", "fetch", "contexts"}
     assert set(best) == {
-        *("document_id", "collection", "title", "first", "last", "start", "end", "text", "tokens", "score"),
+        *("document_id", "collection", "title", "metadata", "first", "last", "start", "end", "text", "tokens", "score"),
         *("relevance", "granularities", "truncated", "sources", "channels"),
     }
     assert sum(context["tokens"] for context in answer["contexts"]) <= 60
@@ -67,18 +67,26 @@ def test_a_sparse_model_takes_the_place_of_bm25(umg: Umg, corpus: Path, configur
 
 @pytest.mark.usefixtures("on_engine")
 def test_access_control_and_collections_from_jsonl(umg: Umg, tmp_path: Path, configured: Callable[..., None]) -> None:
-    configured(access_control="true")
+    configured(access_control="true", fields="year:integer")
     lines = [
-        {"id": "a/1", "text": HARBOUR, "acl": ["ann"], "title": "Rules", "metadata": {"language": "en"}},
+        {"id": "a/1", "text": HARBOUR, "acl": ["ann"], "title": "Rules", "metadata": {"language": "en", "year": 2020}},
         {"id": "a/1", "text": ORCHARD, "acl": ["*"], "collection": "farm"},
+        {"id": "a/2", "text": ORCHARD, "metadata": {"year": "soon"}},
     ]
     path = tmp_path / "documents.jsonl"
     path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-    assert umg.json("ingest", path)["documents"]["new"] == 2
+    code, _, err = umg("ingest", path)
+    assert (code, "'year' is declared as integer, and its value 'soon' is none" in err) == (1, True)
     question = "where is fuel sold, and what does the orchard grow?"
     seen = umg.json("search", question, "--principal", "ann")["contexts"]
     assert {(c["collection"], c["title"]) for c in seen} == {("default", "Rules"), ("farm", "")}
     assert {c["collection"] for c in umg.json("search", question, "--principal", "bob")["contexts"]} == {"farm"}
+    for filter_, found in (("year > 2019 and language = en", [2020]), ("not exists(year)", [None]), ("year = 7", [])):
+        seen = umg.json("search", question, "--principal", "ann", "--filter", filter_)["contexts"]
+        assert sorted({c["metadata"].get("year") for c in seen}) == found
+    for wrong, why in (("", "at its end"), ("year >> 2", "character 7"), ("year = x", "'year' is integer")):
+        code, _, err = umg("search", question, "--principal", "ann", "--filter", wrong)
+        assert (code, why in err) == (2, True)
     assert umg("search", question)[0] == 2
     assert umg("text", "a/1", "--principal", "bob")[0] == 1
     assert umg("text", "a/1", "--collection", "farm", "--principal", "bob")[1] == ORCHARD

@@ -11,6 +11,7 @@ import regex
 from umg_search.encoding.encoders import Encoded, EncodingFailure
 from umg_search.granularity import Expert, Granularity
 from umg_search.model import (
+    DeclaredField,
     DenseModel,
     Document,
     EncodedDocument,
@@ -72,6 +73,7 @@ def spec(
     granularities: tuple[Granularity, ...] = tuple(Granularity),
     access_control: bool = False,
     vectors: VectorType = VectorType.INT8,
+    fields: tuple[DeclaredField, ...] = (),
 ) -> SetSpec:
     return SetSpec(
         schema=SCHEMA,
@@ -84,6 +86,7 @@ def spec(
         dense=DenseModel("hashed-words", DIMS) if Expert.DENSE in experts else None,
         sparse=SparseModel("hashed-words") if Expert.SPARSE in experts else None,
         vectors=vectors,
+        fields=fields,
     )
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from tests.fakes.encoders import words
+from tests.fakes.filters import holds
 from umg_search.granularity import Channel, Expert, Granularity
 from umg_search.model import (
     DocumentHash,
@@ -22,7 +23,8 @@ from umg_search.model import (
     StoredVector,
     TextBlock,
 )
-from umg_search.ports import BlockId, Chunk, ChunkId, Fetched, IndexSize, Scope
+from umg_search.ports import Attributes, BlockId, Chunk, ChunkId, Fetched, IndexSize, Scope
+from umg_search.store.filters import resolved
 from umg_search.store.units import unpack
 
 EVERYBODY = "*"
@@ -64,7 +66,8 @@ class MemoryEngine:
 
     def ranked_lists(self, index: IndexSet, query: EncodedQuery, *, depth: int, scope: Scope) -> Retrieval:
         self._enter("ranked_lists")
-        seen = [chunk for chunk in self.published.values() if _visible(chunk, scope)]
+        inner = resolved(scope, index.spec)
+        seen = [chunk for chunk in self.published.values() if _visible(chunk, inner)]
         lists = tuple(
             _ranked(channel, [chunk for chunk in seen if chunk.granularity is channel.granularity], query, depth)
             for channel in index.spec.channels
@@ -98,14 +101,13 @@ class MemoryEngine:
         self.blocks |= {BlockId(block.version, block.number): block for block in blocks}
         return {}
 
-    def update_access(
-        self, index: IndexSet, chunks: Sequence[ChunkId], acl: tuple[str, ...], title: str | None = None
+    def update_attributes(
+        self, index: IndexSet, chunks: Sequence[ChunkId], attributes: Attributes
     ) -> Mapping[ChunkId, str]:
         del index
-        self._enter("update_access")
-        for chunk in self.chunks.keys() & set(chunks):
-            own = self.chunks[chunk]
-            self.chunks[chunk] = replace(own, acl=acl, title=own.title if title is None else title)
+        self._enter("update_attributes")
+        there = [chunk for chunk in chunks if chunk in self.chunks]
+        self.chunks |= {chunk: replace(self.chunks[chunk], attributes=attributes) for chunk in there}
         return {chunk: "missing" for chunk in chunks if chunk not in self.chunks}
 
     def delete(
@@ -178,7 +180,11 @@ def chunk_ids(engine: MemoryEngine, granularity: Granularity) -> set[ChunkId]:
 def _visible(chunk: Chunk, scope: Scope) -> bool:
     if scope.collections and chunk.collection not in scope.collections:
         return False
-    return scope.principals is None or bool({*scope.principals, EVERYBODY} & set(chunk.acl))
+    held = chunk.attributes
+    values = {"labels": held.labels, **{f"fields.{name}": some for name, some in held.fields.items()}}
+    if scope.filter is not None and not holds(scope.filter, lambda name: values[name], lambda _, value: value):
+        return False
+    return scope.principals is None or bool({*scope.principals, EVERYBODY} & set(held.acl))
 
 
 def _ranked(channel: Channel, chunks: Sequence[Chunk], query: EncodedQuery, depth: int) -> RankedList:
@@ -194,7 +200,7 @@ def _score(expert: Expert, chunk: Chunk, query: EncodedQuery) -> float | None:
         return None if chunk.dense is None or query.dense is None else cosine(chunk.dense, query.dense)
     if expert is Expert.LEXICAL:
         wanted_words = set(words(query.text))
-        shared = [len(wanted_words & set(words(text or ""))) for text in (chunk.text, chunk.title)]
+        shared = [len(wanted_words & set(words(text or ""))) for text in (chunk.text, chunk.attributes.title)]
         return shared[0] + query.title_weight * shared[1] or None
     if chunk.sparse is None or query.sparse is None:
         return None

@@ -39,7 +39,7 @@ def settings_table() -> str:
 def _default(value: object) -> str:
     if isinstance(value, bool):
         return f"`{str(value).lower()}`"
-    plain = "" if value is None else str(value.value if isinstance(value, Enum) else value)
+    plain = "" if value in (None, ()) else str(value.value if isinstance(value, Enum) else value)
     return f"`{plain}`" if plain else "empty"
 
 

@@ -7,7 +7,8 @@ from pydantic import ValidationError
 
 from umg_search.errors import ConfigurationError, SettingsError
 from umg_search.granularity import Expert, Granularity
-from umg_search.model import Encoding
+from umg_search.model import DeclaredField, Encoding, FieldType
+from umg_search.model.fields import MOST_FIELDS
 from umg_search.settings import PRESETS, Settings, load_settings
 
 SPARSE = "naver/splade-v3"
@@ -239,6 +240,45 @@ def test_a_password_is_not_shown_where_the_scheme_is_missing(engine: str) -> Non
     with pytest.raises(SettingsError) as refused:
         load_settings(engine=engine)
     assert "heim" not in str(refused.value)
+
+
+# --- declared fields -----------------------------------------------------------------------------------------------
+
+YEAR, LANG = DeclaredField("year", FieldType.INTEGER), DeclaredField("lang", FieldType.KEYWORD)
+
+
+def test_declared_fields_have_one_order_wherever_they_come_from(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert load_settings().fields == ()
+    assert load_settings(fields=[YEAR, LANG]).fields == (LANG, YEAR)
+    toml(tmp_path, monkeypatch, '[fields]\nyear = "integer"\nlang = "keyword"\n')
+    assert load_settings().fields == (LANG, YEAR)
+    monkeypatch.setenv("UMG_FIELDS", " year:integer, lang:keyword,")
+    assert load_settings().fields == (LANG, YEAR)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        "year",
+        "year:int",
+        "year:integer,year:float",
+        "a.b:keyword",
+        "_x:keyword",
+        ":keyword",
+        "x:",
+        5,
+        [5],
+        {"year": 7},
+        ",".join(f"f{i}:float" for i in range(MOST_FIELDS + 1)),
+    ],
+)
+def test_fields_that_cannot_be_declared_are_refused(wrong: object) -> None:
+    with pytest.raises(
+        SettingsError, match=r"UMG_FIELDS: a field is NAME:TYPE.*integer, float, date, boolean, keyword"
+    ):
+        load_settings(fields=wrong)
 
 
 # --- connections ---------------------------------------------------------------------------------------------------

@@ -28,7 +28,7 @@ from umg_search.cli.output import (
     status_json,
 )
 from umg_search.errors import ConfigurationError
-from umg_search.model import DEFAULT_COLLECTION, Document, DocumentKey, IngestReport, Outcome
+from umg_search.model import DEFAULT_COLLECTION, Document, DocumentKey, IngestReport, Outcome, parse_filter
 from umg_search.ports import Engine, Scope
 from umg_search.search import GroupBy, Query, RankingOptions, SearchService, Selection
 from umg_search.settings import Settings, load_settings
@@ -85,6 +85,12 @@ def search(
     collection: Annotated[
         list[str] | None, typer.Option(help="Search this collection only; repeatable.", show_default=False)
     ] = None,
+    filter: Annotated[
+        str | None,
+        typer.Option(
+            help='Search documents with such metadata only: year >= 2020 and lang in [en, "x y"].', show_default=False
+        ),
+    ] = None,
     max_per_document: Annotated[
         int | None, typer.Option(help="Most contexts of one document.", show_default=False)
     ] = None,
@@ -104,7 +110,7 @@ def search(
     settings = load_settings()
     query = Query(
         text=question,
-        scope=Scope(tuple(collection or ()), tuple(principal or ())),
+        scope=Scope(tuple(collection or ()), tuple(principal or ()), None if filter is None else parse_filter(filter)),
         options=RankingOptions(
             select=select,
             budget=budget,

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any
 
 from umg_search.granularity import Channel, Granularity
 
@@ -41,6 +42,7 @@ class Context:
     document_id: str
     collection: str
     title: str
+    metadata: Mapping[str, Any]
     first: int
     last: int
     start: int

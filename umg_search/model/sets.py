@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from umg_search.granularity import Channel, Expert, Granularity
+from umg_search.model.fields import DeclaredField
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,10 @@ class VectorType(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SetSpec:
-    """Everything that must be equal between a writer and the index set it writes to; stored as `_meta`."""
+    """Everything that must be equal between a writer and the index set it writes to; stored as `_meta`.
+
+    `fields` are the declared metadata fields, by name.
+    """
 
     schema: int
     granularities: tuple[Granularity, ...]
@@ -51,6 +55,7 @@ class SetSpec:
     dense: DenseModel | None = None
     sparse: SparseModel | None = None
     vectors: VectorType = VectorType.INT8
+    fields: tuple[DeclaredField, ...] = ()
 
     @property
     def channels(self) -> tuple[Channel, ...]:

@@ -63,6 +63,7 @@ class Answer:
             document_id=own.document_id,
             collection=own.collection,
             title=own.title,
+            metadata=self.fetched.entries[document_of(item.version)].metadata,
             first=own.first,
             last=own.last,
             start=own.start,

@@ -23,6 +23,7 @@ from umg_search.search.options import Query
 from umg_search.search.questions import QueryEncoder, Questions, Remembered
 from umg_search.search.ranking import Ranking, hit_in, merged, rank, refilled
 from umg_search.store.contexts import passage
+from umg_search.store.filters import resolved
 from umg_search.store.reader import Reader, Verdict, effective, judge
 
 REFILLS = 2
@@ -103,6 +104,7 @@ class SearchService:
         clock = _Stopwatch()
         index = self._reader.active_set()
         scope = replace(query.scope, principals=effective(query.scope.principals, index.spec))
+        resolved(scope, index.spec)  # a filter that does not fit is refused before anything is encoded
         asked = _Asked(query, index, scope, self._encoders_of(index.spec), clock)
         encoded = self._encoded(asked)
         clock.lap("encode")

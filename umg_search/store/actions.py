@@ -6,8 +6,9 @@ from typing import Any, NamedTuple
 import orjson
 
 from umg_search.model import LedgerEntry, SparseVector, TextBlock
-from umg_search.ports import BlockId, Chunk, ChunkId
+from umg_search.ports import Attributes, BlockId, Chunk, ChunkId
 from umg_search.store.batches import batches
+from umg_search.store.filters import FIELDS, LABELS
 from umg_search.store.ledger import oldest_retired
 from umg_search.store.names import block_id, chunk_id, document_id
 from umg_search.store.precision import decimals
@@ -48,11 +49,10 @@ def chunk_source(chunk: Chunk) -> dict[str, Any]:
     source: dict[str, Any] = {
         "unit": chunk.unit.decode("ascii"),
         "collection": chunk.collection,
-        "acl": list(chunk.acl),
+        **attributes_source(chunk.attributes),
         "dense": chunk.dense,
         "sparse": None if chunk.sparse is None or not len(chunk.sparse.terms) else _features(chunk.sparse),
         "text": chunk.text,
-        "title": chunk.title,
     }
     return {field: value for field, value in source.items() if value is not None}
 
@@ -63,10 +63,23 @@ def block_action(index: str, block: TextBlock) -> Action:
     return Action(subject, _lines("index", index, block_id(subject), block_to_json(block)))
 
 
-def access_action(index: str, chunk: ChunkId, acl: Sequence[str], title: str | None) -> Action:
-    """Return the action that replaces the ACL of a chunk entry, and its title unless None."""
-    changed = {"acl": list(acl)} | ({} if title is None else {"title": title})
-    return Action(chunk, _lines("update", index, chunk_id(chunk), {"doc": changed}))
+def attributes_action(index: str, chunk: ChunkId, attributes: Attributes) -> Action:
+    """Return the action that replaces the attributes of a chunk entry."""
+    return Action(chunk, _lines("update", index, chunk_id(chunk), {"doc": attributes_source(attributes)}))
+
+
+def attributes_source(attributes: Attributes) -> dict[str, Any]:
+    """Return the part of a chunk entry's source that a partial update replaces.
+
+    Fields without a value are there as empty lists: servers merge objects, and would keep the older value of one that
+    is missing.
+    """
+    source = {
+        "acl": list(attributes.acl),
+        FIELDS: {name: list(values) for name, values in attributes.fields.items()},
+        LABELS: list(attributes.labels),
+    }
+    return source if attributes.title is None else {**source, "title": attributes.title}
 
 
 def delete_action(index: str, subject: ChunkId | BlockId) -> Action:

@@ -12,7 +12,22 @@ import orjson
 import regex
 
 from umg_search.granularity import Channel, Expert
-from umg_search.model import EVERYBODY, EncodedQuery, FloatArray, RankedList, SparseVector
+from umg_search.model import (
+    EVERYBODY,
+    And,
+    EncodedQuery,
+    Equals,
+    Exists,
+    Filter,
+    FloatArray,
+    In,
+    Not,
+    Or,
+    Prefix,
+    Range,
+    RankedList,
+    SparseVector,
+)
 from umg_search.ports import Scope
 from umg_search.store.batches import batches
 from umg_search.store.dialect import Dialect, cosines
@@ -86,13 +101,36 @@ def parts(request: Request, most_bytes: int) -> list[bytes]:
 
 
 def filters_of(scope: Scope) -> list[dict[str, Any]]:
-    """Return the filter clauses that hold inside every list."""
+    """Return the filter clauses that hold inside every list, of a scope whose filter is resolved."""
     filters: list[dict[str, Any]] = []
     if scope.collections:
         filters.append({"terms": {"collection": sorted(set(scope.collections))}})
     if scope.principals is not None:
         filters.append({"terms": {"acl": sorted({*scope.principals, EVERYBODY})}})
+    if scope.filter is not None:
+        filters.append(_clause(scope.filter))
     return filters
+
+
+def _clause(item: Filter) -> dict[str, Any]:  # noqa: PLR0911 - one a case
+    """Return a resolved filter in the servers' language, which is the same on both."""
+    match item:
+        case And(parts):
+            return {"bool": {"filter": [_clause(part) for part in parts]}}
+        case Or(parts):
+            return {"bool": {"should": [_clause(part) for part in parts], "minimum_should_match": 1}}
+        case Not(part):
+            return {"bool": {"must_not": [_clause(part)]}}
+        case Equals(field, value):
+            return {"term": {field: {"value": value}}}
+        case In(field, values):
+            return {"terms": {field: list(values)}}
+        case Range(field):
+            return {"range": {field: item.bounds}}
+        case Exists(field):
+            return {"exists": {"field": field}}
+        case Prefix(field, prefix):
+            return {"prefix": {field: {"value": prefix}}}
 
 
 def heaviest(terms: SparseVector, most: int = MOST_TERMS) -> tuple[SparseVector, int]:

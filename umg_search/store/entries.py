@@ -18,7 +18,7 @@ from umg_search.model import (
     VectorType,
 )
 from umg_search.ports import BlockId, Chunk, ChunkId
-from umg_search.store.ledger import normal_acl
+from umg_search.store.attributes import attributes_of
 from umg_search.store.precision import stored_vector, stored_weights
 from umg_search.store.units import pack
 from umg_search.windows import windows
@@ -38,8 +38,12 @@ def ids_of(version: DocumentVersion, sentences: int, granularities: Iterable[Gra
 
 
 def chunks_of(encoded: EncodedDocument, version: DocumentVersion, spec: SetSpec) -> Iterator[Chunk]:
-    """Yield the chunk entries of a version; a window whose vector is all zeros goes without one."""
+    """Yield the chunk entries of a version; a window whose vector is all zeros goes without one.
+
+    DocumentError where the document's metadata do not fit the set.
+    """
     split = encoded.split
+    attributes = attributes_of(split.document, spec)
     for granularity in spec.granularities:
         vectors = encoded.dense.get(granularity)
         terms = encoded.sparse.get(granularity)
@@ -50,11 +54,10 @@ def chunks_of(encoded: EncodedDocument, version: DocumentVersion, spec: SetSpec)
                 first=window.first,
                 unit=pack(version, window, granularity, split.counts),
                 collection=split.document.collection,
-                acl=normal_acl(split.document.acl),
+                attributes=attributes,
                 dense=None if vectors is None else _usable(vectors[row], spec.vectors),
                 sparse=None if terms is None else stored_weights(terms[row]),
                 text=split.text_of(*window) if Expert.LEXICAL in spec.experts else None,
-                title=split.document.title if Expert.LEXICAL in spec.experts else None,
             )
 
 

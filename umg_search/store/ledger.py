@@ -31,10 +31,29 @@ def text_fingerprint(text: str) -> str:
     return blake2b(text.encode("utf-8"), digest_size=16).hexdigest()
 
 
-def attributes_fingerprint(document: Document) -> str:
+def attributes_fingerprint(item: Document | LedgerEntry) -> str:
     """Return a digest of title, metadata and ACL; the order of keys and principals does not matter."""
-    attributes = [document.title, document.metadata, normal_acl(document.acl)]
+    attributes = [item.title, item.metadata, normal_acl(item.acl)]
     return text_fingerprint(json.dumps(attributes, sort_keys=True, ensure_ascii=True))
+
+
+def same_attributes(one: Document | LedgerEntry, other: Document | LedgerEntry) -> bool:
+    """Return whether title, metadata and ACL are the same."""
+    return attributes_fingerprint(one) == attributes_fingerprint(other)
+
+
+def still_wanted(document: Document, before: LedgerEntry | None, now: LedgerEntry | None) -> bool:
+    """Return whether a document may be written that was read when the ledger said `before`, and says `now` since.
+
+    Not where another writer deleted it or changed its title, metadata or ACL, unless to those of the document: what was
+    reported there must hold, above all who may read it.
+    """
+    existed = before is not None and before.key is not None
+    if now is None or now.key is None:  # a sweep touches tombstones too; a return and another deletion count up
+        return not existed and (now.next_generation if now else 1) <= (before.next_generation if before else 1)
+    if not now.text_fingerprint:  # begun and never finished, so nothing was reported
+        return True
+    return same_attributes(now, document) or (before is not None and existed and same_attributes(now, before))
 
 
 def normal_acl(acl: Iterable[str]) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ import orjson
 from umg_search.granularity import Expert
 from umg_search.model import SetSpec
 from umg_search.store.dialect import Dialect
+from umg_search.store.filters import FIELDS
 from umg_search.store.records import SCHEMA, spec_to_json
 
 FIELDS_OF = {Expert.DENSE: ("dense",), Expert.SPARSE: ("sparse",), Expert.LEXICAL: ("text", "title")}
@@ -25,6 +26,8 @@ def chunk_index(dialect: Dialect, spec: SetSpec, *, shards: int, replicas: int, 
     if Expert.LEXICAL in spec.experts:
         for name in FIELDS_OF[Expert.LEXICAL]:
             fields[name]["analyzer"] = spec.analyzer
+    types = orjson.loads((files("es_mappings") / "fields.json").read_bytes())
+    fields[FIELDS]["properties"] = {name: types[kind] for name, kind in spec.fields}
     body["mappings"]["_meta"] = spec_to_json(spec)
     return body
 

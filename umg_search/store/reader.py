@@ -25,6 +25,9 @@ from umg_search.model import (
 from umg_search.ports import BlockId, Engine, Fetched, IndexSize, Scope
 from umg_search.store.contexts import blocks_for
 
+MOST_PRINCIPALS = 1_024
+"""Principals of one request."""
+
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
@@ -102,6 +105,11 @@ class Reader:
 
 def effective(principals: tuple[str, ...] | None, spec: SetSpec) -> tuple[str, ...] | None:
     """Return the principals that count: none to check without access control, at least one with it."""
+    if len(principals or ()) > MOST_PRINCIPALS:
+        raise QueryError(
+            f"The request names {len(principals or ())} principals, and {MOST_PRINCIPALS} are allowed: "
+            "name groups instead of their members."
+        )
     if not spec.access_control:
         return None
     if not principals or not all(principals):

@@ -11,11 +11,13 @@ from typing import Any
 from umg_search.errors import EngineError, EngineUnsupported
 from umg_search.granularity import Expert, Granularity
 from umg_search.model import (
+    DeclaredField,
     DenseModel,
     DocumentHash,
     DocumentKey,
     DocumentState,
     Encoding,
+    FieldType,
     Generation,
     LedgerEntry,
     Retired,
@@ -42,6 +44,7 @@ _SPEC = frozenset(
         "dense",
         "sparse",
         "vectors",
+        "fields",
     }
 )
 _ENTRY = frozenset(
@@ -78,6 +81,7 @@ def spec_to_json(spec: SetSpec) -> dict[str, Any]:
         "dense": None if spec.dense is None else asdict(spec.dense),
         "sparse": None if spec.sparse is None else asdict(spec.sparse),
         "vectors": spec.vectors.value,
+        "fields": {name: kind.value for name, kind in spec.fields},
     }
 
 
@@ -97,8 +101,9 @@ def spec_from_json(data: Mapping[str, Any]) -> SetSpec:
             dense=None if data["dense"] is None else DenseModel(**data["dense"]),
             sparse=None if data["sparse"] is None else SparseModel(**data["sparse"]),
             vectors=VectorType(data["vectors"]),
+            fields=tuple(DeclaredField(name, FieldType(kind)) for name, kind in sorted(data["fields"].items())),
         )
-    except (TypeError, ValueError) as error:
+    except (AttributeError, TypeError, ValueError) as error:
         raise _unreadable("index set", str(error)) from error
 
 

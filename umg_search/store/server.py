@@ -23,13 +23,14 @@ from umg_search.model import (
     SetSpec,
     TextBlock,
 )
-from umg_search.ports import BlockId, Chunk, ChunkId, Fetched, IndexSize, Scope
+from umg_search.ports import Attributes, BlockId, Chunk, ChunkId, Fetched, IndexSize, Scope
 from umg_search.settings import Settings
 from umg_search.store import actions, bodies, mappings
 from umg_search.store.actions import Action, Outcome
 from umg_search.store.bulk import Bulk
 from umg_search.store.client import connect
 from umg_search.store.diagnosis.server import diagnose
+from umg_search.store.filters import resolved
 from umg_search.store.names import TEXT, Names, block_id, document_hash, document_id
 from umg_search.store.precision import as_stored
 from umg_search.store.records import block_from_json, entry_from_json, spec_from_json
@@ -132,7 +133,8 @@ class ServerEngine:
         _check_vector(index, query)
         query = as_stored(query, index.spec)
         places = {channel: self._names.chunks(index, channel.granularity) for channel in index.spec.channels}
-        request = bodies.multi_search(self._server.dialect, places, query, depth=depth, scope=scope)
+        seen = resolved(scope, index.spec)
+        request = bodies.multi_search(self._server.dialect, places, query, depth=depth, scope=seen)
         if not request.channels:
             return Retrieval(())
         answers: list[Mapping[str, Any]] = []
@@ -217,12 +219,12 @@ class ServerEngine:
         """Write text blocks."""
         return self._failures(actions.block_action(self._names.text(index), block) for block in blocks)
 
-    def update_access(
-        self, index: IndexSet, chunks: Sequence[ChunkId], acl: tuple[str, ...], title: str | None = None
+    def update_attributes(
+        self, index: IndexSet, chunks: Sequence[ChunkId], attributes: Attributes
     ) -> Mapping[ChunkId, str]:
-        """Replace ACL and title by partial updates: the servers keep vector and text, since both are in `_source`."""
+        """Replace them by partial updates: the servers keep vector and text, since both are in `_source`."""
         return self._failures(
-            actions.access_action(self._names.chunks(index, chunk.granularity), chunk, acl, title) for chunk in chunks
+            actions.attributes_action(self._names.chunks(index, c.granularity), c, attributes) for c in chunks
         )
 
     def delete(

@@ -6,13 +6,13 @@ and the ledger names what is left over.
 """
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from enum import Enum, StrEnum
 
 from umg_search.errors import DocumentNotFound, IndexMismatch, WriteConflict
-from umg_search.granularity import Expert
 from umg_search.model import (
+    DeclaredField,
     Document,
     DocumentHash,
     DocumentKey,
@@ -29,6 +29,7 @@ from umg_search.model import (
 )
 from umg_search.ports import BlockId, ChunkId, Engine
 from umg_search.store import ledger
+from umg_search.store.attributes import attributes_of, misfit
 from umg_search.store.entries import Ids, blocks_of, chunks_of, ids_of
 from umg_search.windows import window_count
 
@@ -39,6 +40,10 @@ ATTEMPTS = 3
 """How often a write is begun anew after another writer was faster."""
 
 CONFLICT = "Another writer changed the document at the same time: ingest it again."
+
+
+Seen = Mapping[DocumentHash, LedgerEntry]
+"""What the ledger said of documents at one moment; those that it did not know are missing."""
 
 
 class Change(StrEnum):
@@ -81,48 +86,59 @@ class Writer:
         check_same(index.spec, spec)
         return index
 
-    def plan(self, index: IndexSet, documents: Sequence[Document]) -> list[Change]:
-        """Return what each document needs, from one read of the ledger."""
-        entries = self._entries(index, [document.key for document in documents])
+    def seen(self, index: IndexSet, documents: Iterable[Document]) -> Seen:
+        """Return what the ledger says of documents now, for a plan and for the writes that rest on it."""
+        return self._entries(index, [document.key for document in documents])
+
+    def plan(self, index: IndexSet, documents: Sequence[Document], seen: Seen | None = None) -> list[Change]:
+        """Return what each document needs, by what was `seen` of it; without, from one read of the ledger."""
+        entries = self.seen(index, documents) if seen is None else seen
         return [_change(entries.get(document.key.hash), document, index.label) for document in documents]
 
-    def replace(self, index: IndexSet, documents: Sequence[EncodedDocument]) -> list[IngestReport]:
+    def replace(
+        self, index: IndexSet, documents: Sequence[EncodedDocument], seen: Seen | None = None
+    ) -> list[IngestReport]:
         """Store new generations of documents with distinct keys; one report a document, in their order.
 
-        A document that fails, in part or as a whole, keeps the generation that was live.
+        A document that fails, in part or as a whole, keeps the generation that was live. `seen` is what the ledger
+        said before the documents were encoded (without: what it says now). A deletion or a change of title, metadata
+        or ACL that another writer reported since then holds, and the document fails.
         """
-        reports: dict[DocumentKey, IngestReport] = {}
-        waiting = list(documents)
-        seen = self._entries(index, _keys(waiting))
+        reports = {d.key: self.mark_failed(index, d, why) for d, why in _misfits(index, documents)}
+        waiting = [encoded for encoded in documents if encoded.split.document.key not in reports]
+        seen = self._entries(index, _keys(waiting)) if seen is None else seen
         for _ in range(ATTEMPTS):
             reports |= self._attempt(index, waiting, seen)
             waiting = [encoded for encoded in waiting if encoded.split.document.key not in reports]
             if not waiting:
                 break
             before, seen = seen, self._entries(index, _keys(waiting))
-            waiting = [e for e in waiting if _may_try_again(e.split.document.key, before, seen)]
+            waiting = [e for e in waiting if _still_wanted(e.split.document, before, seen)]
         lost = [e.split.document for e in documents if e.split.document.key not in reports]
         reports |= {document.key: failure(document, CONFLICT) for document in lost}
         return [reports[encoded.split.document.key] for encoded in documents]
 
-    def update_attributes(self, index: IndexSet, document: Document) -> IngestReport:
+    def update_attributes(self, index: IndexSet, document: Document, seen: Seen | None = None) -> IngestReport:
         """Store title, metadata and ACL of a document whose text is unchanged, without encoding anything.
 
-        The ledger comes first: a revocation holds from that write on. WriteConflict where others are always faster,
-        DocumentNotFound where the document was deleted meanwhile.
+        The ledger comes first: a revocation holds from that write on. WriteConflict where others are always faster, or
+        changed title, metadata or ACL since the document was `seen`; DocumentNotFound where it was deleted meanwhile.
         """
-        entry = self._set_attributes(index, document)
+        why = misfit(document, index.spec)
+        if why:
+            return self.mark_failed(index, document, why)
+        entry = self._set_attributes(index, document, seen)
         for _ in range(ATTEMPTS):
-            failed = self._publish_access(index, entry)
+            failed = self._publish_attributes(index, entry)
             if failed:
                 return self.mark_failed(index, document, _first(failed))
-            mine = entry.acl == ledger.normal_acl(document.acl) and not entry.attributes_fingerprint
+            mine = ledger.same_attributes(entry, document) and not entry.attributes_fingerprint
             done = replace(entry, attributes_fingerprint=ledger.attributes_fingerprint(document)) if mine else entry
             if self._engine.write_entries([done]) != [None]:
                 if mine:
                     return IngestReport(document.id, document.collection, Outcome.UPDATED)
                 break
-            # Another writer's ACL may have reached the chunks before ours: what the ledger says now goes there again.
+            # Another writer's may have reached the chunks before ours: what the ledger says now goes there again.
             entry = self._live_entry(index, document)
         raise WriteConflict(CONFLICT)
 
@@ -216,15 +232,14 @@ class Writer:
 
     # --- single documents ---------------------------------------------------------------------------------------
 
-    def _publish_access(self, index: IndexSet, entry: LedgerEntry) -> Mapping[ChunkId, str]:
-        """Give the chunk entries of a document the ACL and the title of its ledger entry."""
+    def _publish_attributes(self, index: IndexSet, entry: LedgerEntry) -> Mapping[ChunkId, str]:
+        """Give the chunk entries of a document the attributes of its ledger entry."""
         live = entry.in_set(index.label).live
         if live is None:
             return {}
         version = version_of(entry.document, live.number)
         chunks = ids_of(version, live.sentences, index.spec.granularities).chunks
-        title = entry.title if Expert.LEXICAL in index.spec.experts else None
-        failed = self._engine.update_access(index, chunks, entry.acl, title)
+        failed = self._engine.update_attributes(index, chunks, attributes_of(entry, index.spec))
         self._engine.publish(index)
         return failed
 
@@ -234,9 +249,11 @@ class Writer:
             raise DocumentNotFound(f"Document {document.id!r} was deleted meanwhile: ingest it again.")
         return entry
 
-    def _set_attributes(self, index: IndexSet, document: Document) -> LedgerEntry:
+    def _set_attributes(self, index: IndexSet, document: Document, seen: Seen | None = None) -> LedgerEntry:
         for _ in range(ATTEMPTS):
             entry = self._live_entry(index, document)
+            if seen is not None and not ledger.still_wanted(document, seen.get(entry.document), entry):
+                break
             written = self._engine.write_entries([ledger.with_attributes(entry, document, self._clock())])[0]
             if written is not None:
                 return written
@@ -287,8 +304,8 @@ def check_same(stored: SetSpec, wanted: SetSpec) -> None:
 
 
 def _shown(value: object) -> str:
-    if isinstance(value, tuple):
-        return ", ".join(_shown(part) for part in value)
+    if isinstance(value, tuple) and not isinstance(value, DeclaredField):
+        return ", ".join(_shown(part) for part in value) or "none"
     if is_dataclass(value):
         return ", ".join(f"{field.name} {_shown(getattr(value, field.name)) or 'none'}" for field in fields(value))
     return "none" if value is None else str(value.value if isinstance(value, Enum) else value)
@@ -299,17 +316,15 @@ def failure(document: Document, reason: str) -> IngestReport:
     return IngestReport(document.id, document.collection, Outcome.FAILED, reason=reason)
 
 
-def _may_try_again(
-    key: DocumentKey, before: Mapping[DocumentHash, LedgerEntry], now: Mapping[DocumentHash, LedgerEntry]
-) -> bool:
-    """Return whether a write that lost a race may begin anew.
+def _still_wanted(document: Document, before: Seen, now: Seen) -> bool:
+    return ledger.still_wanted(document, before.get(document.key.hash), now.get(document.key.hash))
 
-    Not where the other writer deleted the document or changed who may read it: what was reported there must hold.
-    """
-    old, new = before.get(key.hash), now.get(key.hash)
-    if new is None or new.key is None:
-        return False
-    return old is None or old.key is None or new.acl == old.acl
+
+def _misfits(index: IndexSet, documents: Iterable[EncodedDocument]) -> Iterator[tuple[Document, str]]:
+    for encoded in documents:
+        why = misfit(encoded.split.document, index.spec)
+        if why:
+            yield encoded.split.document, why
 
 
 def _keys(documents: Iterable[EncodedDocument]) -> list[DocumentKey]:

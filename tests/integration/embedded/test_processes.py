@@ -14,7 +14,7 @@ import pytest
 import umg_search
 from umg_search.errors import EngineBusy, EngineError
 from umg_search.model import DocumentKey, generation_of
-from umg_search.ports import BlockId
+from umg_search.ports import Attributes, BlockId
 from umg_search.store.embedded import EmbeddedEngine
 from umg_search.store.reader import Reader
 from umg_search.store.writer import Writer
@@ -144,7 +144,7 @@ def test_threads_search_and_read_while_one_writes(shelf: Any) -> None:
         passing = shelf.encoded(f"p{number}", ["word"] * 60, collection="passing")
         shelf.add(passing)
         ids = shelf.ids(passing)
-        assert shelf.engine.update_access(shelf.index, ids.chunks, ("bob",)) == {}
+        assert shelf.engine.update_attributes(shelf.index, ids.chunks, Attributes(("bob",), {}, ())) == {}
         assert shelf.engine.delete(shelf.index, ids.chunks, ids.blocks) == {}
     done.set()
     for reader in readers:

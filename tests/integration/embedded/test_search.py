@@ -7,7 +7,7 @@ import pytest
 from umg_search.errors import IndexMismatch, QueryError
 from umg_search.granularity import Channel, Expert, Granularity
 from umg_search.model import EncodedQuery, SparseVector
-from umg_search.ports import ChunkId, Scope
+from umg_search.ports import Attributes, ChunkId, Scope
 from umg_search.windows import window_count
 
 TEXTS = [f"word number{i}" for i in range(40)]
@@ -97,7 +97,7 @@ def test_collections_and_principals_filter_every_list(shelf: Any) -> None:
 def test_a_change_of_access_leaves_the_chunk_to_all_experts(shelf: Any) -> None:
     encoded = shelf.encoded("a", TEXTS, acl=("ann",))
     shelf.add(encoded)
-    assert shelf.engine.update_access(shelf.index, shelf.ids(encoded).chunks, ("bob",)) == {}
+    assert shelf.engine.update_attributes(shelf.index, shelf.ids(encoded).chunks, Attributes(("bob",), {}, ())) == {}
     shelf.engine.publish(shelf.index)
     assert shelf.found(principals=("ann",)) == {}
     assert shelf.found(principals=("bob",)) == ALL
@@ -107,7 +107,9 @@ def test_a_change_of_access_names_missing_chunks_and_changes_the_others(shelf: A
     encoded = shelf.encoded("a", TEXTS, acl=("ann",))
     shelf.add(encoded)
     missing = ChunkId(Granularity.G2, shelf.version(encoded), 999)
-    failed = shelf.engine.update_access(shelf.index, [missing, *shelf.ids(encoded).chunks], ("bob",))
+    failed = shelf.engine.update_attributes(
+        shelf.index, [missing, *shelf.ids(encoded).chunks], Attributes(("bob",), {}, ())
+    )
     assert failed == {missing: "there is no such chunk"}
     assert shelf.found(principals=("bob",)) == ALL
 

@@ -269,5 +269,5 @@ def test_shards_hold_no_more_than_the_experts_need(tmp_path: Path, shelf: Any) -
     engine.create_set(spec)
     engine.close()
     shard = qdrant_edge.EdgeShard.load(str(tmp_path / "lean" / "v1" / "g02"))
-    assert set(shard.info().payload_schema) == {"collection", "acl"}
+    assert set(shard.info().payload_schema) == {"collection", "acl", "labels"}
     shard.close()

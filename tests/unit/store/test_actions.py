@@ -23,7 +23,7 @@ from umg_search.model import (
     TextBlock,
     version_of,
 )
-from umg_search.ports import BlockId, Chunk, ChunkId
+from umg_search.ports import Attributes, BlockId, Chunk, ChunkId
 from umg_search.store import actions
 from umg_search.store.actions import Action
 
@@ -36,11 +36,10 @@ CHUNK = Chunk(
     first=6,
     unit=b"AAEC",
     collection="manuals",
-    acl=("*", "ann"),
+    attributes=Attributes(("*", "ann"), {"lang": ("de", "en"), "year": ()}, ("6:sourcewiki",), "Dots"),
     dense=np.array([0.5, -0.25], dtype=np.float32),
     sparse=SparseVector(np.array([7, 3001], dtype=np.int32), np.array([1.5, 0.25], dtype=np.float32)),
     text="Dots: u.s. 3.14.",
-    title="Dots",
 )
 BLOCK = TextBlock(version=VERSION, number=1, start=40, text="One. Two.", bounds=(0, 5, 9), counts=(1, 2))
 ENTRY = LedgerEntry(
@@ -70,8 +69,12 @@ def golden(name: str) -> list[Any]:
         ("bulk-new-entry.ndjson", actions.entry_action("umg-documents", ENTRY, "m1")),
         ("bulk-entry.ndjson", actions.entry_action("umg-documents", replace(ENTRY, token=(17, 2)), "m2")),
         (
-            "bulk-access.ndjson",
-            actions.access_action("umg-g04-v1", ChunkId(Granularity.G4, VERSION, 6), ("bob",), "New"),
+            "bulk-attributes.ndjson",
+            actions.attributes_action(
+                "umg-g04-v1",
+                ChunkId(Granularity.G4, VERSION, 6),
+                Attributes(("bob",), {"lang": (), "year": (2020,)}, (), "New"),
+            ),
         ),
         ("bulk-delete-chunk.ndjson", actions.delete_action("umg-g04-v1", ChunkId(Granularity.G4, VERSION, 6))),
         ("bulk-delete-block.ndjson", actions.delete_action("umg-text-v1", BlockId(VERSION, 1))),
@@ -90,11 +93,12 @@ def test_an_action_tells_whom_it_concerns() -> None:
 def test_what_a_chunk_does_not_have_is_no_field() -> None:
     """A null vector would be refused by one server and cost an exists query in the other."""
     nothing = SparseVector(np.array([], dtype=np.int32), np.array([], dtype=np.float32))
+    untitled = replace(CHUNK.attributes, title=None)
     for chunk in (
-        replace(CHUNK, dense=None, sparse=None, text=None, title=None),
-        replace(CHUNK, dense=None, sparse=nothing, text=None, title=None),
+        replace(CHUNK, dense=None, sparse=None, text=None, attributes=untitled),
+        replace(CHUNK, dense=None, sparse=nothing, text=None, attributes=untitled),
     ):
-        assert set(actions.chunk_source(chunk)) == {"unit", "collection", "acl"}
+        assert set(actions.chunk_source(chunk)) == {"unit", "collection", "acl", "fields", "labels"}
 
 
 def test_names_of_sparse_terms_are_numbers() -> None:

@@ -46,7 +46,7 @@ def test_a_chunk_holds_what_searches_ask_for() -> None:
     item = encoded(document(5), every)
     chunks = {(c.granularity, c.first): c for c in chunks_of(item, VERSION, every)}
     chunk = chunks[Granularity.G4, 1 * 2]
-    assert (chunk.version, chunk.collection, chunk.acl) == (VERSION, "c", ("a", "z"))
+    assert (chunk.version, chunk.collection, chunk.attributes.acl) == (VERSION, "c", ("a", "z"))
     assert chunk.text == item.split.text_of(2, 5)
     assert chunk.dense.tolist() == stored_vector(item.dense[Granularity.G4][1], every.vectors).tolist()
     assert chunk.sparse.weights.tolist() == stored_weights(item.sparse[Granularity.G4][1]).weights.tolist()

@@ -57,7 +57,8 @@ def test_shards_and_replicas_are_the_deployments(dialect: Dialect) -> None:
 @pytest.mark.parametrize("experts", [(Expert.DENSE,), (Expert.SPARSE,), (Expert.LEXICAL,), tuple(Expert)])
 def test_a_chunk_index_has_the_fields_of_its_experts_alone(dialect: Dialect, experts: tuple[Expert, ...]) -> None:
     fields = chunk_index(dialect, spec(experts=experts), **SIZE)["mappings"]["properties"]
-    assert set(fields) == {"unit", "collection", "acl", *(name for expert in experts for name in FIELDS_OF[expert])}
+    own = {name for expert in experts for name in FIELDS_OF[expert]}
+    assert set(fields) == {"unit", "collection", "acl", "fields", "labels", *own}
 
 
 @DIALECTS

@@ -10,12 +10,14 @@ from hypothesis import strategies as st
 from umg_search.errors import EngineError, EngineUnsupported
 from umg_search.granularity import Expert, Granularity
 from umg_search.model import (
+    DeclaredField,
     DenseModel,
     DocumentHash,
     DocumentKey,
     DocumentState,
     DocumentVersion,
     Encoding,
+    FieldType,
     Generation,
     LedgerEntry,
     Retired,
@@ -53,6 +55,9 @@ SPECS = st.builds(
     access_control=st.booleans(),
     dense=st.none() | st.builds(DenseModel, st.text(), NUMBERS, st.text(), st.text()),
     sparse=st.none() | st.builds(SparseModel, st.text()),
+    fields=st.dictionaries(st.text(), st.sampled_from(FieldType)).map(
+        lambda types: tuple(sorted(DeclaredField(name, kind) for name, kind in types.items()))
+    ),
 )
 STATES = st.builds(
     SetState,

@@ -297,11 +297,11 @@ def test_of_two_acl_changes_the_chunks_end_with_the_one_that_the_ledger_has(desk
     """The slower writer's chunk update lands last, and its last conditional write tells it that it lost."""
     desk.put(OLD)
     faster = replace(OLD, acl=("alice",))
-    desk.engine.before("update_access", lambda: desk.another().update_attributes(desk.index, faster))
+    desk.engine.before("update_attributes", lambda: desk.another().update_attributes(desk.index, faster))
     with pytest.raises(WriteConflict):
         desk.writer.update_attributes(desk.index, replace(OLD, acl=("bob",)))
     assert desk.entry().acl == ("alice",)
-    assert {chunk.acl for chunk in desk.engine.chunks.values()} == {("alice",)}
+    assert {chunk.attributes.acl for chunk in desk.engine.chunks.values()} == {("alice",)}
     assert desk.writer.plan(desk.index, [faster]) == [Change.NONE]
 
 
@@ -362,10 +362,10 @@ def test_a_plan_reads_the_ledger_once(desk: Desk) -> None:
 def test_a_revocation_reaches_the_ledger_before_the_chunks(desk: Desk) -> None:
     desk.put(replace(OLD, acl=("ann",)))
     desk.engine.calls.clear()
-    desk.engine.before("update_access", engine_error)
+    desk.engine.before("update_attributes", engine_error)
     with pytest.raises(EngineError):
         desk.writer.update_attributes(desk.index, replace(OLD, acl=("bob",)))
-    assert desk.engine.calls == ["fetch", "write_entries", "update_access"]
+    assert desk.engine.calls == ["fetch", "write_entries", "update_attributes"]
     assert desk.entry().acl == ("bob",)
     assert desk.writer.plan(desk.index, [replace(OLD, acl=("bob",))]) == [Change.ATTRIBUTES]
 
@@ -374,7 +374,7 @@ def test_attributes_reach_every_chunk_and_the_next_plan_has_nothing_to_do(desk: 
     desk.put(OLD)
     changed = replace(OLD, title="T", acl=("bob",))
     assert desk.writer.update_attributes(desk.index, changed).outcome is Outcome.UPDATED
-    assert {chunk.acl for chunk in desk.engine.published.values()} == {("bob",)}
+    assert {chunk.attributes.acl for chunk in desk.engine.published.values()} == {("bob",)}
     assert desk.writer.plan(desk.index, [changed]) == [Change.NONE]
 
 

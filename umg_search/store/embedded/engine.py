@@ -27,14 +27,16 @@ from umg_search.model import (
     SetSpec,
     TextBlock,
 )
-from umg_search.ports import BlockId, Chunk, ChunkId, Fetched, IndexSize, Scope
+from umg_search.ports import Attributes, BlockId, Chunk, ChunkId, Fetched, IndexSize, Scope
 from umg_search.store.batches import batches
 from umg_search.store.embedded.database import DATABASE_FILE, Database
 from umg_search.store.embedded.diagnosis import RESERVE, diagnose
+from umg_search.store.embedded.filters import scope_filter
 from umg_search.store.embedded.lock import LOCK_FILE, FolderLock
-from umg_search.store.embedded.points import check_query, scope_filter
+from umg_search.store.embedded.points import check_query
 from umg_search.store.embedded.shards import Shard
 from umg_search.store.embedded.translation import translated
+from umg_search.store.filters import resolved
 from umg_search.store.precision import as_stored
 
 _BATCH = 1_000
@@ -87,7 +89,7 @@ class EmbeddedEngine:
         self._check_usable()
         check_query(query, index.spec)
         query = as_stored(query, index.spec)
-        seen = scope_filter(scope)
+        seen = scope_filter(resolved(scope, index.spec))
         answers = self._each(index, "Searching", lambda shard: shard.ranked_lists(query, depth, seen))
         lists = {ranked.channel: ranked for answer in answers.values() for ranked in answer.lists}
         failed = {channel: why for answer in answers.values() for channel, why in answer.failed.items()}
@@ -117,15 +119,15 @@ class EmbeddedEngine:
         self._write("Writing texts", lambda: self._database.write_blocks(index, blocks))
         return {}
 
-    def update_access(
-        self, index: IndexSet, chunks: Sequence[ChunkId], acl: tuple[str, ...], title: str | None = None
+    def update_attributes(
+        self, index: IndexSet, chunks: Sequence[ChunkId], attributes: Attributes
     ) -> Mapping[ChunkId, str]:
-        """Replace the ACL on chunk entries, and the title unless None; a missing one is a failure."""
+        """Replace the attributes on chunk entries; a missing one is a failure."""
 
         def update(shard: Shard, some: Sequence[ChunkId]) -> dict[ChunkId, str]:
-            return shard.update_access(some, acl, title)
+            return shard.update_attributes(some, attributes)
 
-        return self._write("Changing access", lambda: self._by_shard(index, chunks, update))
+        return self._write("Changing attributes", lambda: self._by_shard(index, chunks, update))
 
     def delete(
         self, index: IndexSet, chunks: Sequence[ChunkId], blocks: Sequence[BlockId]

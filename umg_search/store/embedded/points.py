@@ -11,18 +11,16 @@ import qdrant_edge as qdrant
 
 from umg_search.errors import IndexMismatch, QueryError
 from umg_search.granularity import Expert
-from umg_search.model import EVERYBODY, DocumentVersion, EncodedQuery, SetSpec, SparseVector, StoredVector
-from umg_search.ports import Chunk, ChunkId, Scope
+from umg_search.model import DocumentVersion, EncodedQuery, SetSpec, SparseVector, StoredVector
+from umg_search.ports import Chunk, ChunkId
+from umg_search.store.embedded.filters import COLLECTION, attributes_payload
 from umg_search.store.embedded.translation import reason
 from umg_search.store.embedded.words import words
 
 DENSE = "dense"
 SPARSE = "sparse"
 UNIT = "unit"
-COLLECTION = "collection"
-ACL = "acl"
 TEXT = "text"
-TITLE = "title"
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,22 +95,6 @@ def sparse_fault(vector: SparseVector) -> str:
     return ""
 
 
-def scope_filter(scope: Scope) -> qdrant.Filter | None:
-    """Return the filter that each list is searched with, None where everything may be seen."""
-    must: list[Any] = []
-    try:
-        if scope.collections:
-            must.append(qdrant.FieldCondition(COLLECTION, match=qdrant.MatchAny(sorted(set(scope.collections)))))
-        if scope.principals is not None:
-            readers = sorted({*scope.principals, EVERYBODY})
-            must.append(qdrant.FieldCondition(ACL, match=qdrant.MatchAny(readers)))
-    except TypeError as error:
-        raise QueryError(
-            "A collection or principal to search with holds a lone surrogate, as none stored does."
-        ) from error
-    return qdrant.Filter(must=must) if must else None
-
-
 def expert_query(expert: Expert, query: EncodedQuery) -> qdrant.Query | qdrant.TextQuery | None:
     """Return what an expert asks a shard; None where the query has no such encoding."""
     if expert is Expert.LEXICAL:
@@ -140,11 +122,10 @@ def _to_point(chunk: Chunk, spec: SetSpec) -> qdrant.Point:
     payload: dict[str, Any] = {
         UNIT: chunk.unit.decode("ascii"),
         COLLECTION: chunk.collection,
-        ACL: list(chunk.acl),
+        **attributes_payload(chunk.attributes),
     }
     if chunk.text is not None and Expert.LEXICAL in spec.experts:
         payload[TEXT] = words(chunk.text)
-        payload[TITLE] = words(chunk.title or "")
     return qdrant.Point(point_id(chunk.version, chunk.first), vector, payload)
 
 

@@ -12,14 +12,12 @@ import qdrant_edge as qdrant
 
 from umg_search.granularity import Channel, Expert, Granularity
 from umg_search.model import EncodedQuery, RankedList, Retrieval, SetSpec
-from umg_search.ports import Chunk, ChunkId, IndexSize
+from umg_search.ports import Attributes, Chunk, ChunkId, IndexSize
+from umg_search.store.embedded.filters import TITLE, attributes_payload, filter_indices
 from umg_search.store.embedded.points import (
-    ACL,
-    COLLECTION,
     DENSE,
     SPARSE,
     TEXT,
-    TITLE,
     UNIT,
     expert_query,
     point_id,
@@ -27,7 +25,6 @@ from umg_search.store.embedded.points import (
 )
 from umg_search.store.embedded.titles import with_titles
 from umg_search.store.embedded.translation import reason
-from umg_search.store.embedded.words import words
 from umg_search.store.units import unpack
 
 _DELETIONS = 20
@@ -66,8 +63,8 @@ class Shard:
         """Create the empty shard, with indices for the experts of the set."""
         self._folder.mkdir(parents=True)
         self._opened = qdrant.EdgeShard.create(str(self._folder), _config(self._spec))
-        for field in (COLLECTION, ACL):
-            self._opened.update(qdrant.UpdateOperation.create_field_index(field, qdrant.PayloadSchemaType.Keyword))
+        for field, kind in filter_indices(self._spec.fields).items():
+            self._opened.update(qdrant.UpdateOperation.create_field_index(field, kind))
         for field in (TEXT, TITLE) if Expert.LEXICAL in self._spec.experts else ():
             self._opened.update(qdrant.UpdateOperation.create_field_index(field, _text_index()))
         self._opened.flush()
@@ -95,13 +92,13 @@ class Shard:
             failed |= self._apply(checked.points, qdrant.UpdateOperation.upsert_points)
         return failed
 
-    def update_access(self, chunks: Sequence[ChunkId], acl: tuple[str, ...], title: str | None) -> dict[ChunkId, str]:
-        """Replace the ACL of chunk entries, and the title unless None; one that is missing is a failure."""
+    def update_attributes(self, chunks: Sequence[ChunkId], attributes: Attributes) -> dict[ChunkId, str]:
+        """Replace the attributes of chunk entries; one that is missing is a failure."""
+        payload = attributes_payload(attributes)
         ids: dict[ChunkId, qdrant.PointId] = {chunk: point_id(chunk.version, chunk.first) for chunk in chunks}
         found = self._present(ids)
         failed = {chunk: "there is no such chunk" for chunk in ids if chunk not in found}
-        changed = {ACL: list(acl)} | ({} if title is None else {TITLE: words(title)})
-        return failed | self._apply(found, lambda some: qdrant.UpdateOperation.set_payload(some, changed))
+        return failed | self._apply(found, lambda some: qdrant.UpdateOperation.set_payload(some, payload))
 
     def delete(self, chunks: Sequence[ChunkId]) -> dict[ChunkId, str]:
         """Delete chunk entries, and rewrite the shard once half of it is deleted ones."""

@@ -8,7 +8,8 @@ place in the list, unless one document of a fitting title has more windows than 
 import qdrant_edge as qdrant
 
 from umg_search.model import EncodedQuery
-from umg_search.store.embedded.points import TEXT, TITLE, UNIT
+from umg_search.store.embedded.filters import TITLE
+from umg_search.store.embedded.points import TEXT, UNIT
 from umg_search.store.embedded.words import words
 
 _CANDIDATES = 10

@@ -6,10 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from umg_search.errors import QueryError
 from umg_search.model import DocumentKey, DocumentVersion, SparseVector, version_of
-from umg_search.ports import Scope
-from umg_search.store.embedded.points import dense_fault, point_id, scope_filter, sparse_fault
+from umg_search.store.embedded.points import dense_fault, point_id, sparse_fault
 
 VERSION = version_of(DocumentKey("default", "a").hash, 1)
 
@@ -62,15 +60,3 @@ def test_sparse_vectors_are_positive_weights_of_ascending_terms(vector: SparseVe
     fault = sparse_fault(vector)
     assert why in fault
     assert bool(why) is bool(fault)
-
-
-def test_an_open_scope_has_no_filter() -> None:
-    assert scope_filter(Scope()) is None
-
-
-def test_a_scope_that_cannot_be_stored_is_refused() -> None:
-    """It must not be searched with a replacement character either, which could be another tenant's name."""
-    with pytest.raises(QueryError):
-        scope_filter(Scope(("a\ud800",)))
-    with pytest.raises(QueryError):
-        scope_filter(Scope((), ("\ud800",)))
