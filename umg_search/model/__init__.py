@@ -52,8 +52,10 @@ from umg_search.model.sets import (
     DenseModel,
     Encoding,
     IndexSet,
+    SetRole,
     SetSpec,
     SparseModel,
+    StoredSet,
     VectorType,
 )
 from umg_search.model.stored import (
@@ -101,6 +103,7 @@ __all__ = [
     "Retrieval",
     "SearchResult",
     "Selected",
+    "SetRole",
     "SetSpec",
     "SetState",
     "Shared",
@@ -109,6 +112,7 @@ __all__ = [
     "SparseModel",
     "SparseVector",
     "SplitDocument",
+    "StoredSet",
     "StoredVector",
     "Stretches",
     "TextBlock",
