@@ -20,8 +20,8 @@ from umg_search.model import (
     Retrieval,
     SetRole,
     SetSpec,
-    StoredVector,
     StoredSet,
+    StoredVector,
     TextBlock,
 )
 from umg_search.ports import BlockId, Chunk, ChunkId, Fetched, IndexSize, Scope

@@ -1,6 +1,6 @@
 """`SearchService`: the read path, a stage a line."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from time import perf_counter

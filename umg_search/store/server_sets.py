@@ -196,10 +196,11 @@ class ServerSets:
             )
 
     def _read(self) -> tuple[_Lease, tuple[int, int] | None]:
-        answer = self._server.call("GET", f"/{self._names.leases}/_doc/lease", accept={_GONE})
-        if answer.status == _GONE:
+        wanted = {"docs": [{"_index": self._names.leases, "_id": "lease"}]}
+        (found,) = self._server.call("POST", "/_mget", wanted).body["docs"]
+        if not found.get("found"):
             return _Lease(), None
-        return _Lease(**answer.body["_source"]), (answer.body["_seq_no"], answer.body["_primary_term"])
+        return _Lease(**found["_source"]), (found["_seq_no"], found["_primary_term"])
 
     def _write(self, lease: _Lease, token: tuple[int, int] | None) -> bool:
         """Write the lease if nobody else did; a lost reply reads as a lost race, and the next try finds its own."""

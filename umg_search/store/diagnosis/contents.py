@@ -14,7 +14,7 @@ from umg_search.store.names import TEXT
 
 ANEW = "make the set anew with umg index rebuild"
 
-_VECTORS = mappings.FIELD_OF[Expert.DENSE]
+(_VECTORS,) = mappings.FIELDS_OF[Expert.DENSE]
 _NAMED = 4
 """Differences of one index that are named; of the others the number is given."""
 
