@@ -48,6 +48,7 @@ class IngestService:
             writing: Future[list[IngestReport]] | None = None
             busy: set[DocumentKey] = set()
             for offered in self._batches(documents):
+                index = self._writer.prepare(self._spec)  # another set may have become active since the last batch
                 refused = {document.key: reason for document in offered if (reason := unstorable(document))}
                 yield from (failure(document, refused[document.key]) for document in offered if document.key in refused)
                 batch = [document for document in offered if document.key not in refused]

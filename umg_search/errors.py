@@ -14,7 +14,8 @@ UmgError
 │   ├── WriteConflict         another writer changed the same document
 │   └── NoIndexSet            nothing was ingested under this prefix yet
 └── DocumentError             one document cannot be read, split, encoded or stored
-    └── DocumentNotFound      no such document in this collection
+    ├── DocumentNotFound      no such document in this collection
+    └── SetIncomplete         an index set lacks documents that cannot be built in it
 """
 
 
@@ -83,3 +84,7 @@ class DocumentError(UmgError):
 
 class DocumentNotFound(DocumentError):
     """No such document in this collection."""
+
+
+class SetIncomplete(DocumentError):
+    """An index set lacks documents that cannot be built in it; the message says how many."""

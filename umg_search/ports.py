@@ -21,6 +21,7 @@ from umg_search.model import (
     SetSpec,
     SparseModel,
     SparseVector,
+    StoredSet,
     StoredVector,
     TextBlock,
     Vectors,
@@ -175,6 +176,30 @@ class Engine(Protocol):
         """Create version 1 of the data and make it active; return the active set if another writer was first."""
         ...
 
+    def sets(self) -> Sequence[StoredSet]:
+        """Return all sets as they are at this moment, by version."""
+        ...
+
+    def build_set(self, spec: SetSpec) -> IndexSet:
+        """Create a set beside the others, with a version that no set had before; the role is `building`."""
+        ...
+
+    def activate(self, index: IndexSet) -> None:
+        """Make a set active and the one before previous, in one step; every search sees either the one or the other."""
+        ...
+
+    def drop_set(self, index: IndexSet) -> None:
+        """Delete a set that is not active, with all its entries; what is gone already is no failure."""
+        ...
+
+    def hold(self, owner: str, seconds: float) -> str:
+        """Take or renew the lease on changes of sets; return who has it for the time being."""
+        ...
+
+    def release(self, owner: str) -> None:
+        """Give the lease back, if it is still this owner's."""
+        ...
+
     def ranked_lists(self, index: IndexSet, query: EncodedQuery, *, depth: int, scope: Scope) -> Retrieval:
         """Ask every channel for its `depth` best windows, in one request; dense scores are cosines."""
         ...
@@ -214,8 +239,14 @@ class Engine(Protocol):
         """Make all earlier writes to the set durable and visible to searches."""
         ...
 
-    def entries(self, *, retired_before: float | None = None) -> Iterator[LedgerEntry]:
-        """Go through the ledger; with `retired_before`, only entries with retired generations of before that time."""
+    def entries(
+        self, *, retired_before: float | None = None, state: DocumentState | None = None
+    ) -> Iterator[LedgerEntry]:
+        """Go through the ledger: all entries, those with retired generations of before a time, or in a state."""
+        ...
+
+    def delete_entries(self, entries: Sequence[LedgerEntry]) -> int:
+        """Delete ledger entries whose `token` is still the current one; return how many were."""
         ...
 
     def states(self) -> Mapping[DocumentState, int]:

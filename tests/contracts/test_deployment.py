@@ -15,6 +15,7 @@ from umg_search.model import Document, Outcome
 from umg_search.ports import Scope
 from umg_search.search import Query, SearchService
 from umg_search.settings import Settings
+from umg_search.store.admin import Sets, lease
 from umg_search.store.reader import Reader
 from umg_search.store.server import ServerEngine
 from umg_search.store.transports import Answer
@@ -22,10 +23,11 @@ from umg_search.store.writer import Writer
 from umg_search.wiring import open_engine
 
 ROLES = Path(__file__).parents[2] / "docs" / "roles"
-READER, WRITER = "umg_reader", "umg_writer"
+READER, WRITER, OPERATOR = "umg_reader", "umg_writer", "umg_operator"
 
 ACTIONS = {
     r"GET /": ["cluster:monitor/main"],
+    r"GET /[^/]+": ["indices:admin/get"],
     r"GET /[^/]+/_mapping": ["indices:admin/mappings/get"],
     r"POST /[^/]+/_refresh": ["indices:admin/refresh", "indices:admin/refresh[s]"],
     r"POST /_msearch": ["indices:data/read/msearch", "indices:data/read/search"],
@@ -33,6 +35,8 @@ ACTIONS = {
     r"POST /_mget": ["indices:data/read/mget", "indices:data/read/mget[shard]"],
     r"GET /[^/]+/_stats/docs,store": ["indices:monitor/stats"],
     r"PUT /[^/]+": ["indices:admin/create"],
+    r"PUT /[^/]+/_(create|doc)/lease(\?.*)?": ["indices:data/write/index"],
+    r"DELETE /[^/]+": ["indices:admin/delete"],
     r"POST /_aliases": ["indices:admin/aliases"],
     r"GET /_cluster/health/[^/]+": ["cluster:monitor/health"],
     r"POST /_bulk": ["indices:data/write/bulk", "indices:data/write/bulk[s]"],
@@ -97,6 +101,18 @@ def write_everything(engine: ServerEngine) -> None:
     assert writer.delete(index, [other.key]) == [True]
 
 
+def operate_everything(engine: ServerEngine) -> None:
+    """Build a set beside the one that is there, go over to it and back, drop it, and purge."""
+    sets = Sets(engine, grace=0)
+    active = engine.active_set()
+    with lease(engine):
+        index = sets.begin(replace(active.spec, analyzer="simple"))
+        for each in (index, active):
+            sets.flip(each)
+        sets.drop(index.version)
+    assert sets.purge(days=0) == 1
+
+
 def read_everything(engine: ServerEngine) -> None:
     reader = Reader(engine)
     found = SearchService(reader, HashedWords).search(Query(text="gate open", scope=Scope((), ("bob",))))
@@ -113,11 +129,14 @@ def server_settings(engine_settings: Settings) -> Settings:
 
 
 def test_roles_allow_what_is_asked_and_nothing_else(server_settings: Settings) -> None:
-    writing, reading = Recorded(server_settings), Recorded(server_settings)
+    reading, writing, operating = (Recorded(server_settings) for _ in range(3))
     write_everything(writing.engine)
     read_everything(reading.engine)
+    operate_everything(operating.engine)
     server = writing.engine.info().name
-    for role, needed in ((READER, reading.actions()), (WRITER, writing.actions() | reading.actions())):
+    needs = {READER: reading.actions(), WRITER: writing.actions() | reading.actions()}
+    needs[OPERATOR] = needs[WRITER] | operating.actions()
+    for role, needed in needs.items():
         patterns = allowed(server, role)
         literal = [pattern.replace("[", "[[]") for pattern in patterns]  # brackets belong to the names
         assert [action for action in sorted(needed) if not any(fnmatchcase(action, p) for p in literal)] == []

@@ -24,7 +24,7 @@ from umg_search.model import (
 from umg_search.ports import Attributes, ChunkId, Engine, Scope
 from umg_search.search import Query, RankingOptions, SearchService, Selection
 from umg_search.settings import Settings
-from umg_search.store import ledger
+from umg_search.store import generations, ledger
 from umg_search.store.entries import ids_of
 from umg_search.store.precision import stored_vector
 from umg_search.store.reader import Reader
@@ -334,8 +334,7 @@ def test_an_unfinished_generation_is_not_shown(store: Store) -> None:
     new = Document(id="d", text=prose("harbour", 20, extra="a newthing"))
     store.put(old)
     begun = begin(store, [encoded(new, store.spec)])
-    assert not store.writer._write(store.index, begun)
-    store.engine.publish(store.index)
+    assert not generations.write(store.engine, store.index, begun)
     assert any("oldthing" in c.text for c in store.search("an oldthing").contexts)
     assert not any("newthing" in c.text for c in store.search("a newthing").contexts)
     assert store.put(new) == [Outcome.UPDATED]
@@ -351,8 +350,7 @@ def test_replaced_chunks_that_a_crash_left_are_not_shown(store: Store) -> None:
     store.put(Document(id="d", text=prose("harbour", 20, extra="an oldthing")))
     new = encoded(Document(id="d", text=prose("orchard", 20, extra="a newthing")), store.spec)
     begun = begin(store, [new])
-    store.writer._write(store.index, begun)
-    store.engine.publish(store.index)
+    generations.write(store.engine, store.index, begun)
     assert store.writer._finish(store.index, begun)
     result = store.search("an oldthing harbour")
     assert not any("oldthing" in c.text for c in result.contexts)
@@ -364,10 +362,10 @@ def test_replaced_chunks_that_a_crash_left_are_not_shown(store: Store) -> None:
 def test_of_two_writers_on_one_document_the_later_wins_and_nothing_is_left_over(store: Store) -> None:
     store.put(Document(id="d", text=prose("harbour", 6)))
     slow = begin(store, [encoded(Document(id="d", text=prose("glacier", 6)), store.spec)])
-    store.writer._write(store.index, slow)
+    generations.write(store.engine, store.index, slow)
     assert store.put(Document(id="d", text=prose("volcano", 6))) == [Outcome.UPDATED]
     assert not store.writer._finish(store.index, slow)
-    store.writer._tidy(store.index, slow, {})
+    generations.tidy(store.engine, store.index, slow, {})
     store.writer.sweep(store.index)
     assert "volcano" in store.search("volcano").contexts[0].text
     assert not any("glacier" in c.text for c in store.search("glacier").contexts)

@@ -50,13 +50,13 @@ def number(word: str, most: int) -> int:
 
 
 @lru_cache(maxsize=100_000)
-def direction(word: str) -> Vectors:
-    return np.random.default_rng(number(word, 2**32)).standard_normal(DIMS)
+def direction(word: str, dims: int) -> Vectors:
+    return np.random.default_rng(number(f"{dims} {word}" if dims != DIMS else word, 2**32)).standard_normal(dims)
 
 
-def dense(text: str) -> Vectors:
-    """Sum of one pseudo-random direction a word, of norm 1."""
-    rows = [direction(word) for word in words(text)] or [np.ones(DIMS)]
+def dense(text: str, dims: int = DIMS) -> Vectors:
+    """Sum of one pseudo-random direction a word, of norm 1; other dimensions are another model."""
+    rows = [direction(word, dims) for word in words(text)] or [np.ones(dims)]
     total = np.sum(rows, axis=0)
     return (total / np.linalg.norm(total)).astype(np.float32)
 
@@ -107,7 +107,9 @@ def of_windows(parts: SplitDocument, index_spec: SetSpec) -> EncodedDocument:
     texts = {g: [parts.text_of(*w) for w in windows(parts.sentences, g)] for g in index_spec.granularities}
     return EncodedDocument(
         parts,
-        dense={g: np.stack([dense(t) for t in ts]) for g, ts in texts.items()} if index_spec.dense else {},
+        dense={g: np.stack([dense(t, index_spec.dense.dims) for t in ts]) for g, ts in texts.items()}
+        if index_spec.dense
+        else {},
         sparse={g: [sparse(t) for t in ts] for g, ts in texts.items()} if index_spec.sparse else {},
     )
 
@@ -122,7 +124,7 @@ class HashedWords:
     def encode_query(self, text: str) -> EncodedQuery:
         return EncodedQuery(
             text,
-            dense=dense(text) if self._spec.dense else None,
+            dense=dense(text, self._spec.dense.dims) if self._spec.dense else None,
             sparse=sparse(text) if self._spec.sparse else None,
         )
 

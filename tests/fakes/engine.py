@@ -19,7 +19,9 @@ from umg_search.model import (
     LedgerEntry,
     RankedList,
     Retrieval,
+    SetRole,
     SetSpec,
+    StoredSet,
     StoredVector,
     TextBlock,
 )
@@ -63,6 +65,9 @@ class MemoryEngine:
         self._enter("create_set")
         self._set = self._set or IndexSet(1, spec)
         return self._set
+
+    def sets(self) -> list[StoredSet]:
+        return [] if self._set is None else [StoredSet(self._set, SetRole.ACTIVE)]
 
     def ranked_lists(self, index: IndexSet, query: EncodedQuery, *, depth: int, scope: Scope) -> Retrieval:
         self._enter("ranked_lists")
@@ -126,11 +131,14 @@ class MemoryEngine:
         self._enter("publish")
         self.published = dict(self.chunks)
 
-    def entries(self, *, retired_before: float | None = None) -> Iterator[LedgerEntry]:
+    def entries(
+        self, *, retired_before: float | None = None, state: DocumentState | None = None
+    ) -> Iterator[LedgerEntry]:
         self._enter("entries")
         for entry in list(self.ledger.values()):
             retired = [item.since for state in entry.sets.values() for item in state.retired]
-            if retired_before is None or (retired and min(retired) < retired_before):
+            old = retired_before is None or (retired and min(retired) < retired_before)
+            if old and state in {None, entry.state}:
                 yield entry
 
     def states(self) -> Mapping[DocumentState, int]:

@@ -54,13 +54,13 @@ def ingest(paths: Paths, *, collection: Collection = DEFAULT_COLLECTION, as_json
         raise ConfigurationError(f"There is no file or folder {', '.join(map(repr, missing))}: correct the path.")
     started = time.perf_counter()
     settings = load_settings()
-    with _engine(settings, create=True) as engine:
+    with opened(settings, create=True) as engine:
         spec, encoders = new_set(settings)
         service = IngestService(
             Writer(engine, grace=settings.grace_s),
             encoders,
             spec,
-            sentences=_sentences(settings),
+            sentences=sentence_options(settings),
             batch_chars=settings.ingest_batch_chars,
         )
         tally = _ingest(service, [Path(path) for path in paths], collection)
@@ -123,7 +123,7 @@ def search(
         group_by=group_by,
         explain=explain,
     )
-    with _engine(settings) as engine:
+    with opened(settings) as engine:
         service = SearchService(Reader(engine), encoders_of(settings), remembered_questions=settings.query_cache)
         result = service.search(query)
     if as_json:
@@ -140,14 +140,14 @@ def text(
     principal: Principals = None,
 ) -> int:
     """Print the stored text of a document, exactly."""
-    with _engine(load_settings()) as engine:
+    with opened(load_settings()) as engine:
         print_text(Reader(engine).text(DocumentKey(collection, id), tuple(principal or ())))
     return 0
 
 
 def status(*, as_json: AsJson = False) -> int:
     """Count documents by state, and measure the indices."""
-    with _engine(load_settings()) as engine:
+    with opened(load_settings()) as engine:
         found = Reader(engine).status()
     if as_json:
         print_json(status_json(found))
@@ -158,7 +158,7 @@ def status(*, as_json: AsJson = False) -> int:
 
 def delete(ids: Ids, *, collection: Collection = DEFAULT_COLLECTION) -> int:
     """Delete documents; unknown ones are named."""
-    with _engine(load_settings()) as engine:
+    with opened(load_settings()) as engine:
         index = Reader(engine).active_set()
         names = list(dict.fromkeys(ids))
         removed = Writer(engine).delete(index, [DocumentKey(collection, name) for name in names])
@@ -230,9 +230,7 @@ class _Tally:
 
 def _ingest(service: IngestService, paths: list[Path], collection: str) -> _Tally:
     tally = _Tally()
-    columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
-    bar = Progress(*columns, console=err, transient=True, disable=not err.is_terminal)
-    with bar:
+    with progress_bar() as bar:
         task = bar.add_task("ingest", total=total_bytes(paths))
 
         def documents() -> Iterator[Document]:
@@ -250,7 +248,14 @@ def _ingest(service: IngestService, paths: list[Path], collection: str) -> _Tall
     return tally
 
 
-def _sentences(settings: Settings) -> SentenceOptions:
+def progress_bar() -> Progress:
+    """Return a progress bar for a person; there is none where standard error is no terminal."""
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
+    return Progress(*columns, console=err, transient=True, disable=not err.is_terminal)
+
+
+def sentence_options(settings: Settings) -> SentenceOptions:
+    """Return how texts are split under these settings."""
     return SentenceOptions(
         max_sentence_chars=settings.max_sentence_chars,
         max_sentence_chars_dense=settings.max_sentence_chars_dense,
@@ -259,7 +264,7 @@ def _sentences(settings: Settings) -> SentenceOptions:
 
 
 @contextmanager
-def _engine(settings: Settings, *, create: bool = False) -> Iterator[Engine]:
+def opened(settings: Settings, *, create: bool = False) -> Iterator[Engine]:
     """Open the engine before any model is loaded, and close it whatever happens; only an ingest makes a folder."""
     _quiet_clients()
     engine = open_engine(settings, create=create)

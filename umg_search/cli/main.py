@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 from typer.exceptions import TyperException
 
-from umg_search.cli import commands
+from umg_search.cli import commands, sets
 from umg_search.cli.output import complain, out
 from umg_search.errors import ConfigurationError, DocumentError, EngineError, UmgError
 
@@ -24,6 +24,8 @@ app.command()(commands.search)
 app.command()(commands.text)
 app.command()(commands.status)
 app.command()(commands.delete)
+app.command()(sets.purge)
+app.add_typer(sets.index_app)
 app.command()(commands.doctor)
 
 

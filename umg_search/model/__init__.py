@@ -79,8 +79,10 @@ from umg_search.model.sets import (
     DenseModel,
     Encoding,
     IndexSet,
+    SetRole,
     SetSpec,
     SparseModel,
+    StoredSet,
     VectorType,
 )
 from umg_search.model.stored import (
@@ -143,6 +145,7 @@ __all__ = [
     "Retrieval",
     "SearchResult",
     "Selected",
+    "SetRole",
     "SetSpec",
     "SetState",
     "Shared",
@@ -151,6 +154,7 @@ __all__ = [
     "SparseModel",
     "SparseVector",
     "SplitDocument",
+    "StoredSet",
     "StoredVector",
     "Stretches",
     "TextBlock",

@@ -74,3 +74,20 @@ class IndexSet:
     def label(self) -> str:
         """Name of the version (`v1`), the key of this set in ledger entries."""
         return f"v{self.version}"
+
+
+class SetRole(StrEnum):
+    """What a set is for: searched, searched before the last flip, being built, or neither any more."""
+
+    ACTIVE = "active"
+    PREVIOUS = "previous"
+    BUILDING = "building"
+    OLDER = "older"
+
+
+@dataclass(frozen=True, slots=True)
+class StoredSet:
+    """A set that an engine holds, and its role."""
+
+    index: IndexSet
+    role: SetRole

@@ -56,10 +56,14 @@ class Retired(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SetState:
-    """What one index set holds of a document: the live generation (None: nothing), and what is to be deleted."""
+    """What one index set holds of a document: the live generation (None: nothing), and what is to be deleted.
+
+    `text_fingerprint` is that of the live text; empty where text or attributes changed since and another set has them.
+    """
 
     live: Generation | None = None
     retired: tuple[Retired, ...] = ()
+    text_fingerprint: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,3 +92,8 @@ class LedgerEntry:
     def in_set(self, label: str) -> SetState:
         """Return what a set holds of the document."""
         return self.sets.get(label, SetState())
+
+    def is_current_in(self, label: str) -> bool:
+        """Tell whether a set's live generation has the document's newest stored text."""
+        state = self.in_set(label)
+        return state.live is not None and state.text_fingerprint == self.text_fingerprint

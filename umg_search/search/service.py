@@ -1,6 +1,6 @@
 """`SearchService`: the read path, a stage a line."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from time import perf_counter
@@ -203,17 +203,23 @@ def _within(item: Selected, other: Selected) -> bool:
 
 
 def _admissible(
-    lists: Iterable[RankedList], barred: frozenset[DocumentVersion]
+    lists: Sequence[RankedList], barred: frozenset[DocumentVersion]
 ) -> tuple[list[RankedList], set[DocumentVersion]]:
-    """Return lists without barred versions, of two generations of a document only the higher, and those that won.
+    """Return lists without barred versions, of two generations of a document only the higher, and contested versions.
 
-    The ledger must speak on the latter even where they are not shown: one that was never finished must not hide what
-    is live.
+    The ledger must speak on the latter even where they are not shown. Those that won: one that was never finished must
+    not hide what is live. Those that lost and stood in a list alone: indices show a new generation one after the other,
+    so what won is in some lists only, and if it is live by now, the answer would lack what those lists know of it.
     """
     versions = sorted({version for ranked in lists for version in ranked.hits.distinct} - barred)
     pairs = [(a, b) for a, b in pairwise(versions) if document_of(a) == document_of(b)]
+    if not pairs:
+        return [ranked.without(barred) for ranked in lists], set()
     older = {a for a, _ in pairs}
-    return [ranked.without(barred | older) for ranked in lists], {b for _, b in pairs} - older
+    won = {document_of(b): b for _, b in pairs if b not in older}
+    shown = [set(ranked.hits.versions) for ranked in lists]
+    alone = {version for some in shown for version in older & some if won[document_of(version)] not in some}
+    return [ranked.without(barred | older) for ranked in lists], {*won.values(), *alone}
 
 
 class _Stopwatch:

@@ -98,6 +98,15 @@ def entry_action(index: str, entry: LedgerEntry, mark: str) -> Action:
     return Action(entry, _lines("index", index, entry_id, source, condition))
 
 
+def entry_deletion(index: str, entry: LedgerEntry) -> Action:
+    """Return the action that deletes a ledger entry if its token is still current."""
+    if entry.token is None:
+        raise ValueError("an entry that was never stored cannot be deleted")
+    head = {"_index": index, "_id": document_id(entry.document)}
+    condition = {"if_seq_no": entry.token[0], "if_primary_term": entry.token[1]}
+    return Action(entry, orjson.dumps({"delete": head | condition}) + b"\n")
+
+
 def requests(actions: Iterable[Action], most_bytes: int) -> Iterator[list[Action]]:
     """Cut actions into requests of at most `most_bytes`; a single larger one goes alone."""
     return batches(actions, lambda action: len(action.lines), most_bytes)

@@ -5,10 +5,9 @@ that whatever a crash leaves behind can be found by arithmetic.
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from hashlib import blake2b
-from typing import Any
 
 from umg_search.model import (
     Document,
@@ -61,36 +60,45 @@ def normal_acl(acl: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted(set(acl)))
 
 
-def begin(entry: LedgerEntry, document: Document, label: str, sentences: int, now: float) -> tuple[LedgerEntry, int]:
-    """Return the entry with a new generation that is to be written, and its number; numbers are never used twice."""
+def name(entry: LedgerEntry, label: str, sentences: int, now: float) -> tuple[LedgerEntry, int]:
+    """Return the entry with a generation that is to be written into a set, and its number, which is never used twice.
+
+    Numbers count for all sets together, so that one number never means two texts.
+    """
     number = entry.next_generation
-    unfinished = Retired(number, sentences, now)
     state = entry.in_set(label)
-    changed = replace(
-        entry,
-        key=document.key,
-        state=DocumentState.WRITING,
-        error="",
-        changed_at=now,
-        next_generation=number + 1,
-        sets=_with(entry, label, replace(state, retired=(*state.retired, unfinished))),
-    )
-    return changed, number
+    unfinished = replace(state, retired=(*state.retired, Retired(number, sentences, now)))
+    return replace(entry, next_generation=number + 1, sets={**entry.sets, label: unfinished}), number
+
+
+def begin(entry: LedgerEntry, document: Document, label: str, sentences: int, now: float) -> tuple[LedgerEntry, int]:
+    """Return the entry with a new text on its way into the active set, and the number of its generation."""
+    named, number = name(entry, label, sentences, now)
+    return replace(named, key=document.key, state=DocumentState.WRITING, error="", changed_at=now), number
 
 
 def finish(entry: LedgerEntry, document: Document, label: str, number: int, now: float) -> LedgerEntry:
-    """Return the entry with generation `number` live and the one before it retired."""
-    state = entry.in_set(label)
-    new = next(item for item in state.retired if item.number == number)
-    replaced = () if state.live is None else (Retired(*state.live, now),)
-    others = tuple(item for item in state.retired if item.number != number)
+    """Return the entry with generation `number` live and the one before it retired.
+
+    Other sets are current no longer, unless neither text nor attributes changed: not even where a later change
+    restores the text, for their chunk entries would keep attributes of before.
+    """
+    fingerprints = text_fingerprint(document.text), attributes_fingerprint(document)
+    changed = fingerprints != (entry.text_fingerprint, entry.attributes_fingerprint)
+    sets = {other: replace(state, text_fingerprint="") if changed else state for other, state in entry.sets.items()}
     return replace(
         with_attributes(entry, document, now),
-        text_fingerprint=text_fingerprint(document.text),
+        text_fingerprint=fingerprints[0],
         characters=len(document.text),
-        attributes_fingerprint=attributes_fingerprint(document),
-        sets=_with(entry, label, SetState(Generation(number, new.sentences), (*others, *replaced))),
+        attributes_fingerprint=fingerprints[1],
+        sets={**sets, label: _live(entry.in_set(label), number, fingerprints[0], now)},
     )
+
+
+def built(entry: LedgerEntry, label: str, number: int, now: float) -> LedgerEntry:
+    """Return the entry with its newest text, as generation `number`, live in a set beside the others."""
+    state = _live(entry.in_set(label), number, entry.text_fingerprint, now)
+    return replace(entry, sets={**entry.sets, label: state})
 
 
 def with_attributes(entry: LedgerEntry, document: Document, now: float) -> LedgerEntry:
@@ -133,11 +141,25 @@ def fence(entry: LedgerEntry, now: float) -> LedgerEntry:
     return replace(entry, changed_at=now)
 
 
-def forget(entry: LedgerEntry, label: str, numbers: frozenset[int]) -> LedgerEntry:
+def forget(entry: LedgerEntry, numbers: Collection[int]) -> LedgerEntry:
     """Return the entry without some retired generations, whose entries are all deleted."""
-    state = entry.in_set(label)
-    kept = tuple(item for item in state.retired if item.number not in numbers)
-    return replace(entry, sets=_with(entry, label, replace(state, retired=kept)))
+    return replace(entry, sets={label: _without(state, numbers) for label, state in entry.sets.items()})
+
+
+def retire(entry: LedgerEntry, label: str, now: float) -> LedgerEntry:
+    """Return the entry with nothing live in a set, and all that was there retired."""
+    return replace(entry, sets={**entry.sets, label: _all_retired(entry.in_set(label), now)})
+
+
+def leave(entry: LedgerEntry, label: str) -> LedgerEntry:
+    """Return the entry without a set that is to be dropped."""
+    return replace(entry, sets={other: state for other, state in entry.sets.items() if other != label})
+
+
+def unfinished(state: SetState) -> list[Retired]:
+    """Return the generations of a set that were begun and never live; some may still be written."""
+    live = 0 if state.live is None else state.live.number
+    return [item for item in state.retired if item.number > live]
 
 
 def oldest_retired(entry: LedgerEntry) -> float | None:
@@ -145,8 +167,15 @@ def oldest_retired(entry: LedgerEntry) -> float | None:
     return min((item.since for state in entry.sets.values() for item in state.retired), default=None)
 
 
-def _with(entry: LedgerEntry, label: str, state: SetState) -> Mapping[str, Any]:
-    return {**entry.sets, label: state}
+def _live(state: SetState, number: int, fingerprint: str, now: float) -> SetState:
+    new = next(item for item in state.retired if item.number == number)
+    replaced = () if state.live is None else (Retired(*state.live, now),)
+    others = _without(state, {number}).retired
+    return SetState(Generation(number, new.sentences), (*others, *replaced), fingerprint)
+
+
+def _without(state: SetState, numbers: Collection[int]) -> SetState:
+    return replace(state, retired=tuple(item for item in state.retired if item.number not in numbers))
 
 
 def _all_retired(state: SetState, now: float) -> SetState:

@@ -46,6 +46,13 @@ def ledger_index(dialect: Dialect, *, shards: int, replicas: int, refresh_s: flo
     return body
 
 
+def lease_index(dialect: Dialect, *, shards: int, replicas: int, refresh_s: float) -> dict[str, Any]:
+    """Return the body of the index that holds the lease on changes of sets."""
+    body = _sized(_reviewed(dialect, "sets"), shards, replicas, refresh_s)
+    body["mappings"]["_meta"] = {"schema": SCHEMA}
+    return body
+
+
 def _reviewed(dialect: Dialect, kind: str) -> dict[str, Any]:
     path = files("es_mappings") / dialect.folder / f"{kind}.json"
     body: dict[str, Any] = orjson.loads(path.read_bytes())

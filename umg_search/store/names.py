@@ -7,6 +7,11 @@ from umg_search.model import DocumentHash, IndexSet, document_of, generation_of
 from umg_search.ports import BlockId, ChunkId
 
 TEXT = "text"
+PREVIOUS = "text-previous"
+"""Alias of the text index of the set that was active before."""
+
+BUILDING = "text-building"
+"""Alias of the text index of a set that was never active."""
 
 
 class Names:
@@ -20,12 +25,27 @@ class Names:
         """The ledger: outside the sets, never flipped."""
         return f"{self._prefix}-documents"
 
+    @property
+    def leases(self) -> str:
+        """The lease on changes of sets, and the highest version so far: outside the sets too."""
+        return f"{self._prefix}-sets"
+
+    @property
+    def text_indices(self) -> str:
+        """Pattern of the text indices of all sets."""
+        return self.index(TEXT, "*")
+
+    @property
+    def chunk_indices(self) -> str:
+        """Pattern of the chunk indices of all sets."""
+        return self.index("g*", "*")
+
     def alias(self, kind: str) -> str:
         """Return the alias of one kind of index (`g02` ... `g32`, `text`)."""
         return f"{self._prefix}-{kind}"
 
-    def index(self, kind: str, version: int) -> str:
-        """Return the index behind an alias in one version of the data."""
+    def index(self, kind: str, version: int | str) -> str:
+        """Return the index behind an alias in one version of the data, or a pattern of several."""
         return f"{self._prefix}-{kind}-v{version}"
 
     def chunks(self, index: IndexSet, granularity: Granularity) -> str:

@@ -64,7 +64,7 @@ _ENTRY = frozenset(
         "sets",
     }
 )
-_STATE = frozenset({"live", "retired"})
+_STATE = frozenset({"live", "retired", "text_fingerprint"})
 _BLOCK = frozenset({"start", "text", "bounds", "counts"})
 
 
@@ -197,6 +197,7 @@ def _state_to_json(state: SetState) -> dict[str, Any]:
     return {
         "live": None if state.live is None else list(state.live),
         "retired": [list(retired) for retired in state.retired],
+        "text_fingerprint": state.text_fingerprint,
     }
 
 
@@ -205,6 +206,7 @@ def _state_from_json(data: Mapping[str, Any]) -> SetState:
     return SetState(
         live=None if data["live"] is None else _generation(*data["live"]),
         retired=tuple(_retired(*values) for values in data["retired"]),
+        text_fingerprint=data["text_fingerprint"],
     )
 
 

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
-from time import monotonic
 from typing import Any
 from uuid import uuid4
 
@@ -21,23 +20,22 @@ from umg_search.model import (
     LedgerEntry,
     Retrieval,
     SetSpec,
+    StoredSet,
     TextBlock,
 )
 from umg_search.ports import Attributes, BlockId, Chunk, ChunkId, Fetched, IndexSize, Scope
 from umg_search.settings import Settings
-from umg_search.store import actions, bodies, mappings
+from umg_search.store import actions, bodies
 from umg_search.store.actions import Action, Outcome
 from umg_search.store.bulk import Bulk
 from umg_search.store.client import connect
 from umg_search.store.diagnosis.server import diagnose
 from umg_search.store.filters import resolved
-from umg_search.store.names import TEXT, Names, block_id, document_hash, document_id
+from umg_search.store.names import Names, block_id, document_hash, document_id
 from umg_search.store.precision import as_stored
-from umg_search.store.records import block_from_json, entry_from_json, spec_from_json
+from umg_search.store.records import block_from_json, entry_from_json
 from umg_search.store.retrying import BUSY
-
-SET_SECONDS = 2.0
-"""How long a process may go on with the active set it last saw; a flip is followed within that time."""
+from umg_search.store.server_sets import ServerSets
 
 PAGE = 500
 """Ledger entries read at once when the ledger is gone through."""
@@ -60,7 +58,7 @@ class ServerEngine:
         self._server = connect(settings)
         self._bulk = Bulk(self._server, settings.bulk_bytes)
         self._names = Names(settings.prefix)
-        self._seen: tuple[float, IndexSet] | None = None
+        self._sets = ServerSets(self._server, self._names, settings)
 
     def info(self) -> EngineInfo:
         """Return kind, version and address of the server."""
@@ -70,61 +68,35 @@ class ServerEngine:
 
     def active_set(self) -> IndexSet | None:
         """Return the set behind the aliases, as seen within the last two seconds."""
-        if self._seen and monotonic() - self._seen[0] < SET_SECONDS:
-            return self._seen[1]
-        answer = self._server.call("GET", f"/{self._names.alias(TEXT)}/_mapping", accept={_GONE})
-        if answer.status == _GONE:
-            return None
-        if len(answer.body) != 1:
-            raise EngineError(f"Alias {self._names.alias(TEXT)} names {len(answer.body)} indices instead of one.")
-        ((name, body),) = answer.body.items()
-        meta = body["mappings"].get("_meta")
-        if not self._names.is_text_index(name) or not meta:
-            raise EngineError(
-                f"{self._names.alias(TEXT)} stands for index {name}, which umg-search did not make: "
-                "choose another UMG_PREFIX."
-            )
-        index = IndexSet(self._names.version(name), spec_from_json(meta))
-        self._seen = (monotonic(), index)
-        return index
+        return self._sets.active()
 
     def create_set(self, spec: SetSpec) -> IndexSet:
         """Create version 1; several workers may do so at once."""
-        index = IndexSet(1, spec)
-        size: dict[str, Any] = {
-            "shards": self._settings.shards,
-            "replicas": self._settings.replicas,
-            "refresh_s": self._settings.refresh_interval_s,
-        }
-        chunk_body = mappings.chunk_index(self._server.dialect, spec, **size)
-        text_body = mappings.text_index(self._server.dialect, spec, **size)
-        self._create(self._names.documents, mappings.ledger_index(self._server.dialect, **size))
-        for kind, name in self._names.of_set(index).items():
-            self._create(name, text_body if kind == TEXT else chunk_body)
-        self._check_unmixed(index)
-        adds = [
-            {"add": {"index": name, "alias": self._names.alias(kind)}}
-            for kind, name in self._names.of_set(index).items()
-        ]
-        self._server.call("POST", "/_aliases", {"actions": adds})
-        return self.active_set() or index
+        return self._sets.create_first(spec)
 
-    def _create(self, name: str, body: Mapping[str, Any]) -> None:
-        answer = self._server.call("PUT", f"/{name}", body, accept={400})
-        reason = bodies.reason_of(bodies.error_of(answer.body))
-        if answer.status == 400 and "already_exists" not in reason:  # noqa: PLR2004
-            raise EngineError(f"{self._server.where} cannot create index {name} ({reason}).")
+    def sets(self) -> Sequence[StoredSet]:
+        """Return all sets, from one request."""
+        return self._sets.every()
 
-    def _check_unmixed(self, index: IndexSet) -> None:
-        """Refuse a set whose indices another worker, or an earlier run that crashed, began with other settings."""
-        for name in self._names.of_set(index).values():
-            body = self._server.call("GET", f"/{name}/_mapping").body[name]
-            found = spec_from_json(body["mappings"]["_meta"])
-            if found != index.spec:
-                raise IndexMismatch(
-                    f"Index {name} was made with other settings ({found}) than this process has ({index.spec}): "
-                    "give all workers the same settings, or delete the index."
-                )
+    def build_set(self, spec: SetSpec) -> IndexSet:
+        """Create the next version beside the others."""
+        return self._sets.build(spec)
+
+    def activate(self, index: IndexSet) -> None:
+        """Flip all aliases in one request."""
+        self._sets.activate(index)
+
+    def drop_set(self, index: IndexSet) -> None:
+        """Delete the indices of a set in one request."""
+        self._sets.drop(index)
+
+    def hold(self, owner: str, seconds: float) -> str:
+        """Take or renew the lease on changes of sets; return who has it."""
+        return self._sets.hold(owner, seconds)
+
+    def release(self, owner: str) -> None:
+        """Give the lease back."""
+        self._sets.release(owner)
 
     # --- reading ------------------------------------------------------------------------------------------------
 
@@ -162,13 +134,22 @@ class ServerEngine:
         entries = [_entry(item) for item in found[len(blocks) :] if item is not None]
         return Fetched({entry.document: entry for entry in entries}, texts)
 
-    def entries(self, *, retired_before: float | None = None) -> Iterator[LedgerEntry]:
+    def entries(
+        self, *, retired_before: float | None = None, state: DocumentState | None = None
+    ) -> Iterator[LedgerEntry]:
         """Go through the ledger page by page, in the order of ids."""
         self._refresh([self._names.documents])
-        query = (
-            {"range": {"retired_since": {"lt": retired_before}}} if retired_before is not None else {"match_all": {}}
-        )
-        body = {"query": query, "size": PAGE, "sort": [{"document": "asc"}], "seq_no_primary_term": True}
+        wanted: list[dict[str, Any]] = []
+        if retired_before is not None:
+            wanted.append({"range": {"retired_since": {"lt": retired_before}}})
+        if state is not None:
+            wanted.append({"term": {"state": state.value}})
+        body = {
+            "query": {"bool": {"filter": wanted}},
+            "size": PAGE,
+            "sort": [{"document": "asc"}],
+            "seq_no_primary_term": True,
+        }
         while True:
             hits = self._server.call("POST", f"/{self._names.documents}/_search", body).body["hits"]["hits"]
             yield from map(_entry, hits)
@@ -210,6 +191,11 @@ class ServerEngine:
                 raise _refused(outcome, self._server.where)
         tokens |= self._own_writes([e.document for e in entries if e.document not in tokens], mark)
         return [replace(entry, token=tokens[entry.document]) if entry.document in tokens else None for entry in entries]
+
+    def delete_entries(self, entries: Sequence[LedgerEntry]) -> int:
+        """Delete ledger entries, each on condition of its token."""
+        todo = [actions.entry_deletion(self._names.documents, entry) for entry in entries]
+        return sum(outcome.done for outcome in self._bulk.send(todo))
 
     def write_chunks(self, index: IndexSet, chunks: Iterable[Chunk]) -> Mapping[ChunkId, str]:
         """Write chunk entries."""

@@ -7,7 +7,7 @@ and the ledger names what is left over.
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import fields, is_dataclass, replace
 from enum import Enum, StrEnum
 
 from umg_search.errors import DocumentNotFound, IndexMismatch, WriteConflict
@@ -17,20 +17,21 @@ from umg_search.model import (
     DocumentHash,
     DocumentKey,
     DocumentState,
-    DocumentVersion,
     EncodedDocument,
     IndexSet,
     IngestReport,
     LedgerEntry,
     Outcome,
-    Retired,
+    SetRole,
     SetSpec,
+    SetState,
     version_of,
 )
-from umg_search.ports import BlockId, ChunkId, Engine
-from umg_search.store import ledger
+from umg_search.ports import ChunkId, Engine
+from umg_search.store import generations, ledger
 from umg_search.store.attributes import attributes_of, misfit
-from umg_search.store.entries import Ids, blocks_of, chunks_of, ids_of
+from umg_search.store.entries import ids_of
+from umg_search.store.generations import Write
 from umg_search.windows import window_count
 
 GRACE_SECONDS = 60.0
@@ -40,6 +41,8 @@ ATTEMPTS = 3
 """How often a write is begun anew after another writer was faster."""
 
 CONFLICT = "Another writer changed the document at the same time: ingest it again."
+
+_REBUILD = "run `umg index rebuild`, which builds a set with these settings beside it, then `umg index activate`"
 
 
 Seen = Mapping[DocumentHash, LedgerEntry]
@@ -52,24 +55,6 @@ class Change(StrEnum):
     TEXT = "text"
     ATTRIBUTES = "attributes"
     NONE = "none"
-
-
-@dataclass(frozen=True, slots=True)
-class _Write:
-    """A new generation on its way: the ledger entry that names it, and whether an older one is live."""
-
-    encoded: EncodedDocument
-    entry: LedgerEntry
-    number: int
-    existed: bool
-
-    @property
-    def document(self) -> Document:
-        return self.encoded.split.document
-
-    @property
-    def version(self) -> DocumentVersion:
-        return version_of(self.entry.document, self.number)
 
 
 class Writer:
@@ -102,7 +87,8 @@ class Writer:
 
         A document that fails, in part or as a whole, keeps the generation that was live. `seen` is what the ledger
         said before the documents were encoded (without: what it says now). A deletion or a change of title, metadata
-        or ACL that another writer reported since then holds, and the document fails.
+        or ACL that another writer reported since then holds, and the document fails. IndexMismatch where another set,
+        with another specification, became active meanwhile.
         """
         reports = {d.key: self.mark_failed(index, d, why) for d, why in _misfits(index, documents)}
         waiting = [encoded for encoded in documents if encoded.split.document.key not in reports]
@@ -112,6 +98,7 @@ class Writer:
             waiting = [encoded for encoded in waiting if encoded.split.document.key not in reports]
             if not waiting:
                 break
+            index = self._followed(index)
             before, seen = seen, self._entries(index, _keys(waiting))
             waiting = [e for e in waiting if _still_wanted(e.split.document, before, seen)]
         lost = [e.split.document for e in documents if e.split.document.key not in reports]
@@ -132,8 +119,9 @@ class Writer:
             failed = self._publish_attributes(index, entry)
             if failed:
                 return self.mark_failed(index, document, _first(failed))
-            mine = ledger.same_attributes(entry, document) and not entry.attributes_fingerprint
-            done = replace(entry, attributes_fingerprint=ledger.attributes_fingerprint(document)) if mine else entry
+            fingerprint = ledger.attributes_fingerprint(document)
+            mine = ledger.same_attributes(entry, document) and entry.attributes_fingerprint in {"", fingerprint}
+            done = replace(entry, attributes_fingerprint=fingerprint) if mine else entry
             if self._engine.write_entries([done]) != [None]:
                 if mine:
                     return IngestReport(document.id, document.collection, Outcome.UPDATED)
@@ -143,7 +131,7 @@ class Writer:
         raise WriteConflict(CONFLICT)
 
     def delete(self, index: IndexSet, keys: Sequence[DocumentKey]) -> list[bool]:
-        """Delete documents; False for one that the ledger does not know. Nothing but a tombstone remains."""
+        """Delete documents from all sets; False for one that the ledger does not know. A tombstone remains."""
         return [self._delete(index, key) for key in keys]
 
     def mark_failed(self, index: IndexSet, document: Document, reason: str) -> IngestReport:
@@ -160,8 +148,15 @@ class Writer:
             return 0
         # The fence comes first: a writer that is still busy with such a generation must not make it live any more.
         held = _present(self._engine.write_entries([ledger.fence(entry, self._clock()) for entry in old]))
-        self._clear(index, held, before=before)
+        generations.clear(self._engine, self._sets_of(index, held), held, before=before)
         return len(held)
+
+    def settle(self, index: IndexSet, document: DocumentHash) -> None:
+        """Finish a change of attributes that a crash cut short: every chunk entry gets what the ledger says."""
+        entry = self._engine.fetch(index, [document], []).entries[document]
+        if not entry.attributes_fingerprint and not self._publish_attributes(index, entry):
+            done = replace(entry, attributes_fingerprint=ledger.attributes_fingerprint(entry))
+            self._engine.write_entries([done])
 
     # --- one attempt at a batch ---------------------------------------------------------------------------------
 
@@ -170,19 +165,30 @@ class Writer:
     ) -> dict[DocumentKey, IngestReport]:
         """Return a report of each document that is settled; those that another writer got hold of are missing."""
         begun = self._begin(index, documents, entries)
-        failed = self._write(index, begun)
-        self._engine.publish(index)
-        finished = self._finish(index, [write for write in begun if write.version not in failed])
-        self._tidy(index, begun, finished)
-        reports = {w.document.key: _stored(w, index) for w in begun if w.entry.document in finished}
+        failed = generations.write(self._engine, index, begun)
+        whole = [write for write in begun if write.version not in failed]
+        # Asked after the ledger named the write: whoever flips later sees the name, and fences or repeats the write.
+        finished = self._finish(index, whole) if self._active(index) == index else {}
+        generations.tidy(self._engine, index, begun, finished)
+        reports = {w.document.key: stored(w, index) for w in begun if w.entry.document in finished}
         for write in begun:
             if write.version in failed:
                 reports[write.document.key] = self.mark_failed(index, write.document, failed[write.version])
         return reports
 
+    def _active(self, index: IndexSet) -> IndexSet:
+        """Return the set that is active at this moment."""
+        return next((stored.index for stored in self._engine.sets() if stored.role is SetRole.ACTIVE), index)
+
+    def _followed(self, index: IndexSet) -> IndexSet:
+        """Return the active set, which may have changed; IndexMismatch where the encodings are not for it."""
+        active = self._active(index)
+        check_same(active.spec, index.spec)
+        return active
+
     def _begin(
         self, index: IndexSet, documents: Sequence[EncodedDocument], entries: Mapping[DocumentHash, LedgerEntry]
-    ) -> list[_Write]:
+    ) -> list[Write]:
         """Name the new generations in the ledger, whose entries were just read."""
         before = [entries.get(e.split.document.key.hash) or ledger.blank(e.split.document.key) for e in documents]
         named = [
@@ -191,56 +197,29 @@ class Writer:
         ]
         accepted = self._engine.write_entries([entry for entry, _ in named])
         return [
-            _Write(encoded, entry, number, existed=old.in_set(index.label).live is not None)
+            Write(encoded, entry, number, existed=old.in_set(index.label).live is not None)
             for encoded, old, entry, (_, number) in zip(documents, before, accepted, named, strict=True)
             if entry is not None
         ]
 
-    def _write(self, index: IndexSet, writes: Sequence[_Write]) -> dict[DocumentVersion, str]:
-        """Write chunks and text; return a reason for each version that is incomplete."""
-        chunks = (chunk for write in writes for chunk in chunks_of(write.encoded, write.version, index.spec))
-        blocks = (block for write in writes for block in blocks_of(write.encoded.split, write.version))
-        failed: list[tuple[ChunkId | BlockId, str]] = [
-            *self._engine.write_blocks(index, blocks).items(),
-            *self._engine.write_chunks(index, chunks).items(),
-        ]
-        return {part.version: f"{_name(part)}: {reason}" for part, reason in failed}
-
-    def _finish(self, index: IndexSet, writes: Sequence[_Write]) -> dict[DocumentHash, LedgerEntry]:
+    def _finish(self, index: IndexSet, writes: Sequence[Write]) -> dict[DocumentHash, LedgerEntry]:
         """Make the new generations live; documents that another writer changed meanwhile are missing."""
         now = self._clock()
         entries = [ledger.finish(write.entry, write.document, index.label, write.number, now) for write in writes]
         return {entry.document: entry for entry in _present(self._engine.write_entries(entries))}
 
-    def _tidy(self, index: IndexSet, begun: Sequence[_Write], finished: Mapping[DocumentHash, LedgerEntry]) -> None:
-        """Take what is replaced out of searches, and what failed out of everything.
-
-        The text of the generation that was live stays for a while, for searches that began before; `sweep` deletes it.
-        """
-        chunks: list[ChunkId] = []
-        blocks: list[BlockId] = []
-        for write in begun:
-            entry = finished.get(write.entry.document)
-            own = Retired(write.number, write.encoded.split.sentences, 0)
-            for retired in (own,) if entry is None else entry.in_set(index.label).retired:
-                ids = _ids(write.entry.document, retired, index)
-                chunks += ids.chunks
-                blocks += ids.blocks if entry is None else []
-        if chunks:
-            self._engine.delete(index, chunks, blocks)
-            self._engine.publish(index)
-
     # --- single documents ---------------------------------------------------------------------------------------
 
     def _publish_attributes(self, index: IndexSet, entry: LedgerEntry) -> Mapping[ChunkId, str]:
-        """Give the chunk entries of a document the attributes of its ledger entry."""
-        live = entry.in_set(index.label).live
-        if live is None:
-            return {}
-        version = version_of(entry.document, live.number)
-        chunks = ids_of(version, live.sentences, index.spec.granularities).chunks
-        failed = self._engine.update_attributes(index, chunks, attributes_of(entry, index.spec))
-        self._engine.publish(index)
+        """Give the chunk entries of a document, in every set, the attributes of its ledger entry."""
+        failed: dict[ChunkId, str] = {}
+        for each in self._sets_of(index, [entry]).values():
+            live = entry.in_set(each.label).live
+            if live is not None:
+                version = version_of(entry.document, live.number)
+                chunks = ids_of(version, live.sentences, each.spec.granularities).chunks
+                failed |= self._engine.update_attributes(each, chunks, attributes_of(entry, each.spec))
+                self._engine.publish(each)
         return failed
 
     def _live_entry(self, index: IndexSet, document: Document) -> LedgerEntry:
@@ -254,40 +233,42 @@ class Writer:
             entry = self._live_entry(index, document)
             if seen is not None and not ledger.still_wanted(document, seen.get(entry.document), entry):
                 break
-            written = self._engine.write_entries([ledger.with_attributes(entry, document, self._clock())])[0]
+            written = self._engine.write_entries([self._with_attributes(index, entry, document)])[0]
             if written is not None:
                 return written
         raise WriteConflict(CONFLICT)
+
+    def _with_attributes(self, index: IndexSet, entry: LedgerEntry, document: Document) -> LedgerEntry:
+        """Return the entry with new attributes; a set beside this one that they do not fit loses the document.
+
+        A rebuild then finds the document missing there, and tells why.
+        """
+        changed = ledger.with_attributes(entry, document, self._clock())
+        for each in self._sets_of(index, [entry]).values():
+            if entry.in_set(each.label).live is not None and misfit(document, each.spec):
+                changed = ledger.retire(changed, each.label, self._clock())
+        return changed
 
     def _delete(self, index: IndexSet, key: DocumentKey) -> bool:
         for _ in range(ATTEMPTS):
             entry = self._entries(index, [key]).get(key.hash)
             if entry is None or entry.key is None:
                 return False
+            busy = {item.number for state in entry.sets.values() for item in ledger.unfinished(state)}
             tombstone = self._engine.write_entries([ledger.remove(entry, self._clock())])[0]
             if tombstone is not None:
-                self._clear(index, [tombstone])
+                generations.clear(self._engine, self._sets_of(index, [tombstone]), [tombstone], busy=busy)
                 return True
         raise WriteConflict(f"Document {key.id!r} is being changed by another writer: delete it again.")
 
-    def _clear(self, index: IndexSet, entries: Sequence[LedgerEntry], *, before: float = float("inf")) -> None:
-        """Delete retired generations of before a time, and let the ledger forget those that are gone."""
-        gone = [(e, [r for r in e.in_set(index.label).retired if r.since <= before]) for e in entries]
-        ids = [_ids(entry.document, retired, index) for entry, items in gone for retired in items]
-        failed = self._engine.delete(
-            index, [chunk for item in ids for chunk in item.chunks], [block for item in ids for block in item.blocks]
-        )
-        self._engine.publish(index)
-        kept = {part.version for part in failed}
-        self._engine.write_entries(
-            [ledger.forget(entry, index.label, _numbers(entry.document, items, kept)) for entry, items in gone if items]
-        )
+    def _sets_of(self, index: IndexSet, entries: Sequence[LedgerEntry]) -> Mapping[str, IndexSet]:
+        return generations.sets_of(self._engine, index, entries)
 
     def _entries(self, index: IndexSet, keys: Sequence[DocumentKey]) -> Mapping[DocumentHash, LedgerEntry]:
         return self._engine.fetch(index, [key.hash for key in keys], []).entries
 
 
-def check_same(stored: SetSpec, wanted: SetSpec) -> None:
+def check_same(stored: SetSpec, wanted: SetSpec, *, what: str = "index set", remedy: str = _REBUILD) -> None:
     """Raise IndexMismatch, naming both values of every field in which two specifications differ."""
     differences = [
         f"{field.name}: the index has {_shown(getattr(stored, field.name))}, "
@@ -297,9 +278,7 @@ def check_same(stored: SetSpec, wanted: SetSpec) -> None:
     ]
     if differences:
         raise IndexMismatch(
-            f"The settings differ from the index set ({'; '.join(differences)}): "
-            "change the settings back, or ingest into a new set, under another UMG_PREFIX on a server "
-            "or in another folder of the embedded engine."
+            f"The settings differ from the {what} ({'; '.join(differences)}): change the settings back, or {remedy}."
         )
 
 
@@ -332,15 +311,15 @@ def _keys(documents: Iterable[EncodedDocument]) -> list[DocumentKey]:
 
 
 def _change(entry: LedgerEntry | None, document: Document, label: str) -> Change:
-    if entry is None or entry.in_set(label).live is None:
-        return Change.TEXT
-    if entry.text_fingerprint != ledger.text_fingerprint(document.text):
+    state = SetState() if entry is None else entry.in_set(label)
+    if entry is None or state.live is None or state.text_fingerprint != ledger.text_fingerprint(document.text):
         return Change.TEXT
     same = entry.attributes_fingerprint == ledger.attributes_fingerprint(document)
     return Change.NONE if same and entry.state is DocumentState.SEARCHABLE else Change.ATTRIBUTES
 
 
-def _stored(write: _Write, index: IndexSet) -> IngestReport:
+def stored(write: Write, index: IndexSet) -> IngestReport:
+    """Return the report of a document that was stored."""
     split = write.encoded.split
     return IngestReport(
         split.document.id,
@@ -351,24 +330,10 @@ def _stored(write: _Write, index: IndexSet) -> IngestReport:
     )
 
 
-def _ids(document: DocumentHash, retired: Retired, index: IndexSet) -> Ids:
-    return ids_of(version_of(document, retired.number), retired.sentences, index.spec.granularities)
-
-
-def _numbers(document: DocumentHash, items: Iterable[Retired], kept: set[DocumentVersion]) -> frozenset[int]:
-    return frozenset(item.number for item in items if version_of(document, item.number) not in kept)
-
-
 def _present(entries: Iterable[LedgerEntry | None]) -> list[LedgerEntry]:
     return [entry for entry in entries if entry is not None]
 
 
-def _name(part: ChunkId | BlockId) -> str:
-    if isinstance(part, ChunkId):
-        return f"chunk {part.granularity.label} from sentence {part.first}"
-    return f"text block {part.number}"
-
-
 def _first(failed: Mapping[ChunkId, str]) -> str:
     chunk, reason = next(iter(failed.items()))
-    return f"{_name(chunk)}: {reason}"
+    return f"{generations.name(chunk)}: {reason}"

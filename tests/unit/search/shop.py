@@ -7,6 +7,7 @@ from tests.fakes.engine import MemoryEngine
 from umg_search.model import Document, SearchResult, SetSpec
 from umg_search.ports import Scope
 from umg_search.search import GroupBy, Query, RankingOptions, SearchService, Selection
+from umg_search.store import generations
 from umg_search.store.reader import Reader
 from umg_search.store.writer import Writer
 
@@ -35,12 +36,12 @@ class Shop:
     def put(self, *documents: Document) -> None:
         self.writer.replace(self.index, [encoded(d, self.index.spec) for d in documents])
 
-    def begin(self, document: Document) -> None:
+    def begin(self, document: Document) -> list[generations.Write]:
         """Write a new generation and publish it, but die before the ledger says that it is live."""
         entries = self.writer._entries(self.index, [document.key])
         begun = self.writer._begin(self.index, [encoded(document, self.index.spec)], entries)
-        self.writer._write(self.index, begun)
-        self.engine.publish(self.index)
+        generations.write(self.engine, self.index, begun)
+        return begun
 
     def search(
         self,

@@ -14,6 +14,7 @@ from umg_search.granularity import Channel, Expert, Granularity
 from umg_search.model import Document, DocumentKey, EncodedQuery, SetSpec, version_of
 from umg_search.ports import BlockId, Scope
 from umg_search.search import Query, SearchService, Selection
+from umg_search.store import generations
 from umg_search.store.entries import blocks_of, chunks_of
 from umg_search.store.reader import Reader
 
@@ -198,6 +199,28 @@ def test_what_was_replaced_between_the_lists_and_the_texts_is_searched_again(sho
     assert "newword" in result.contexts[0].text
     assert result.warnings == ()
     assert all(c.text == new.text[c.start : c.end] for c in result.contexts if c.document_id == "glacier")
+
+
+@SELECTIONS
+def test_a_generation_that_only_some_indices_show_when_it_becomes_live_is_searched_for_again(
+    shop: Shop, selection: Selection
+) -> None:
+    """Refreshes of several indices take place one after the other, and a search may fall in between."""
+    new = Document(id="glacier", text=prose("glacier", 40, extra="uniqueglacier newword"))
+    expected = Shop(None, documents()[0], documents()[1], new).search("uniqueglacier glacier", select=selection)
+    before = dict(shop.engine.published)
+    begun = shop.begin(new)
+    shown = {chunk: c for chunk, c in shop.engine.published.items() if chunk.granularity is Granularity.G2}
+    shop.engine.published = before | shown
+
+    def finish() -> None:
+        generations.tidy(shop.engine, shop.index, begun, shop.writer._finish(shop.index, begun))
+
+    shop.engine.before("fetch", finish)
+    result = shop.search("uniqueglacier glacier", select=selection)
+    assert shop.searches == 2
+    assert [c.text for c in result.contexts] == [c.text for c in expected.contexts]
+    assert [c.score for c in result.contexts] == pytest.approx([c.score for c in expected.contexts])
 
 
 def test_a_document_that_is_replaced_again_and_again_does_not_hold_a_search_forever(shop: Shop) -> None:

@@ -1,4 +1,8 @@
+import os
+import subprocess
+import sys
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -116,3 +120,38 @@ def test_ids_of_different_windows_differ_within_an_index(sentences: int) -> None
     for granularity in Granularity:
         ids = [chunk_id(ChunkId(granularity, VERSION, w.first)) for w in windows(sentences, granularity)]
         assert len(set(ids)) == len(ids)
+
+
+IDS = """
+from tests.fakes.encoders import encoded, spec
+from umg_search.model import Document, version_of
+from umg_search.store.actions import block_action, chunk_action
+from umg_search.store.entries import blocks_of, chunks_of
+text = "One fish. Two fish. " * 3
+for key in (("a", "x"), ("a", "y"), ("b", "x")):
+    document = encoded(Document(id=key[1], text=text, collection=key[0], acl=("z", "y", "x")), spec())
+    version = version_of(document.split.document.key.hash, 1)
+    for chunk in chunks_of(document, version, spec()):
+        print(chunk_action(chunk.granularity.label, chunk).lines)
+    for block in blocks_of(document.split, version):
+        print(block_action("text", block).lines)
+"""
+
+
+def test_the_same_paragraph_has_the_same_ids_and_entries_whatever_pythons_hash_seed() -> None:
+    """The same paragraph twice in a document, in two documents, in two tenants with other PYTHONHASHSEED: all kept,
+    the same ids on a re-run."""
+    root = str(Path(__file__).parents[3])
+    printed = [
+        subprocess.run(  # noqa: S603 - the script above
+            [sys.executable, "-c", IDS],
+            env={**os.environ, "PYTHONPATH": root, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            check=True,
+            text=True,
+        ).stdout
+        for seed in ("1", "2")
+    ]
+    assert printed[0] == printed[1]
+    entries = sum(window_count(6, granularity) for granularity in Granularity) + 1
+    assert len(set(printed[0].splitlines())) == 3 * entries

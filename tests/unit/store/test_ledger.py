@@ -20,6 +20,9 @@ KEY = DocumentKey("default", "a.md")
 DOCUMENT = Document(id="a.md", text="One. Two.", title="A", metadata={"x": 1}, acl=("bob", "ann", "bob"))
 
 
+PRINT = ledger.text_fingerprint(DOCUMENT.text)
+
+
 def live_entry() -> LedgerEntry:
     entry, number = ledger.begin(ledger.blank(KEY), DOCUMENT, "v1", 2, 10.0)
     return ledger.finish(entry, DOCUMENT, "v1", number, 11.0)
@@ -65,7 +68,7 @@ def test_a_new_generation_is_named_as_retired_before_anything_of_it_is_written()
 
 def test_finishing_makes_it_live() -> None:
     entry = live_entry()
-    assert entry.in_set("v1") == SetState(Generation(1, 2), ())
+    assert entry.in_set("v1") == SetState(Generation(1, 2), (), PRINT)
     assert (entry.state, entry.title, entry.metadata, entry.acl) == (
         DocumentState.SEARCHABLE,
         "A",
@@ -80,9 +83,9 @@ def test_finishing_makes_it_live() -> None:
 def test_the_live_generation_stays_live_until_the_next_is_finished_and_is_retired_then() -> None:
     begun, number = ledger.begin(live_entry(), DOCUMENT, "v1", 5, 20.0)
     assert number == 2
-    assert begun.in_set("v1") == SetState(Generation(1, 2), (Retired(2, 5, 20.0),))
+    assert begun.in_set("v1") == SetState(Generation(1, 2), (Retired(2, 5, 20.0),), PRINT)
     assert ledger.finish(begun, DOCUMENT, "v1", 2, 21.0).in_set("v1") == SetState(
-        Generation(2, 5), (Retired(1, 2, 21.0),)
+        Generation(2, 5), (Retired(1, 2, 21.0),), PRINT
     )
 
 
@@ -90,7 +93,7 @@ def test_what_others_left_unfinished_stays_named() -> None:
     first, _ = ledger.begin(live_entry(), DOCUMENT, "v1", 3, 20.0)
     second, number = ledger.begin(first, DOCUMENT, "v1", 4, 30.0)
     assert ledger.finish(second, DOCUMENT, "v1", number, 31.0).in_set("v1") == SetState(
-        Generation(3, 4), (Retired(2, 3, 20.0), Retired(1, 2, 31.0))
+        Generation(3, 4), (Retired(2, 3, 20.0), Retired(1, 2, 31.0)), PRINT
     )
 
 
@@ -98,7 +101,57 @@ def test_one_set_does_not_touch_another() -> None:
     begun, number = ledger.begin(live_entry(), DOCUMENT, "v2", 2, 20.0)
     done = ledger.finish(begun, DOCUMENT, "v2", number, 21.0)
     assert done.in_set("v1") == live_entry().in_set("v1")
-    assert done.in_set("v2") == SetState(Generation(2, 2), ())
+    assert done.in_set("v2") == SetState(Generation(2, 2), (), PRINT)
+
+
+def built_too() -> LedgerEntry:
+    """Return the entry of a document that v1 has and v2 got a copy of."""
+    named, number = ledger.name(live_entry(), "v2", 3, 20.0)
+    return ledger.built(named, "v2", number, 21.0)
+
+
+def test_a_copy_in_another_set_changes_nothing_but_that_set() -> None:
+    entry = built_too()
+    assert entry.in_set("v2") == SetState(Generation(2, 3), (), PRINT)
+    assert entry.is_current_in("v1")
+    assert entry.is_current_in("v2")
+    assert replace(entry, sets={"v1": entry.sets["v1"]}, next_generation=2) == live_entry()
+
+
+@pytest.mark.parametrize("change", [{"text": "One. Two. Three."}, {"acl": ("eve",)}, {"title": "B"}])
+def test_a_change_in_one_set_leaves_the_others_behind_even_if_the_text_comes_back(change: dict[str, object]) -> None:
+    """Their chunk entries keep the access of before."""
+    entry = built_too()
+    for document in (replace(DOCUMENT, **change), replace(DOCUMENT, acl=("eve",))):
+        begun, number = ledger.begin(entry, document, "v1", 2, 30.0)
+        entry = ledger.finish(begun, document, "v1", number, 31.0)
+        assert entry.is_current_in("v1")
+        assert not entry.is_current_in("v2")
+        assert entry.in_set("v2").live == Generation(2, 3)
+
+
+def test_new_attributes_alone_leave_all_sets_current() -> None:
+    """They are written into each."""
+    changed = ledger.with_attributes(built_too(), replace(DOCUMENT, title="B", acl=("eve",)), 30.0)
+    assert changed.is_current_in("v1")
+    assert changed.is_current_in("v2")
+
+
+def test_nothing_is_current_of_a_document_that_was_never_stored_or_is_deleted() -> None:
+    assert not ledger.blank(KEY).is_current_in("v1")
+    assert not ledger.remove(built_too(), 30.0).is_current_in("v1")
+
+
+def test_a_set_that_is_dropped_leaves_no_trace() -> None:
+    assert replace(ledger.leave(built_too(), "v2"), next_generation=2) == live_entry()
+
+
+def test_unfinished_is_what_is_newer_than_what_is_live() -> None:
+    begun, _ = ledger.begin(live_entry(), DOCUMENT, "v1", 5, 20.0)
+    assert ledger.unfinished(begun.in_set("v1")) == [Retired(2, 5, 20.0)]
+    done = ledger.finish(begun, DOCUMENT, "v1", 2, 21.0)
+    assert ledger.unfinished(done.in_set("v1")) == []  # the first is retired, and was live
+    assert ledger.unfinished(SetState(None, (Retired(1, 2, 20.0),))) == [Retired(1, 2, 20.0)]
 
 
 def test_a_failure_keeps_what_is_live_and_says_why() -> None:
@@ -138,8 +191,8 @@ def test_a_deleted_document_comes_back_under_a_new_number() -> None:
 def test_forgetting_removes_the_named_generations_only() -> None:
     entry, _ = ledger.begin(live_entry(), DOCUMENT, "v1", 3, 20.0)
     entry, _ = ledger.begin(entry, DOCUMENT, "v1", 4, 30.0)
-    assert ledger.forget(entry, "v1", frozenset({2})).in_set("v1") == SetState(Generation(1, 2), (Retired(3, 4, 30.0),))
-    assert ledger.forget(entry, "v1", frozenset({1})).in_set("v1") == entry.in_set("v1")
+    assert ledger.forget(entry, {2}).in_set("v1") == SetState(Generation(1, 2), (Retired(3, 4, 30.0),), PRINT)
+    assert ledger.forget(entry, {1}) == entry
 
 
 def test_a_fence_changes_the_time_alone() -> None:
@@ -201,7 +254,7 @@ class Ledger(RuleBasedStateMachine):
     def forget(self, data: st.DataObject) -> None:
         label = data.draw(st.sampled_from(sorted(self.entry.sets)))
         numbers = {item.number for item in self.entry.in_set(label).retired}
-        self.entry = ledger.forget(self.entry, label, frozenset(numbers))
+        self.entry = ledger.forget(self.entry, numbers)
         self.stored -= {(label, number) for number in numbers}
         self.begun = {number: item for number, item in self.begun.items() if (item[0], number) in self.stored}
 

@@ -11,7 +11,7 @@ import pytest
 from tests.fakes.encoders import spec
 from umg_search.granularity import Expert
 from umg_search.store.dialect import ELASTICSEARCH, OPENSEARCH, Dialect
-from umg_search.store.mappings import FIELDS_OF, chunk_index, ledger_index, text_index
+from umg_search.store.mappings import FIELDS_OF, chunk_index, lease_index, ledger_index, text_index
 from umg_search.store.records import SCHEMA, spec_from_json
 
 DIALECTS = pytest.mark.parametrize("dialect", [ELASTICSEARCH, OPENSEARCH], ids=lambda dialect: dialect.name)
@@ -30,6 +30,7 @@ def test_every_mapping_is_strict_so_that_none_grows(dialect: Dialect) -> None:
         chunk_index(dialect, spec(), **SIZE),
         text_index(dialect, spec(), **SIZE),
         ledger_index(dialect, **SIZE),
+        lease_index(dialect, **SIZE),
     ):
         assert body["mappings"]["dynamic"] == "strict"
 

@@ -115,7 +115,7 @@ def test_blocks_come_back_as_they_were(block: TextBlock) -> None:
 
 def test_the_shape_of_an_entry_is_fixed() -> None:
     """Entries are on disk and in indices with a strict mapping."""
-    entry = replace(ENTRY, sets={"v1": SetState(Generation(2, 40), (Retired(1, 30, 5.0),))})
+    entry = replace(ENTRY, sets={"v1": SetState(Generation(2, 40), (Retired(1, 30, 5.0),), "f2")})
     assert entry_to_json(entry) == {
         "collection": "default",
         "id": "a",
@@ -129,7 +129,7 @@ def test_the_shape_of_an_entry_is_fixed() -> None:
         "changed_at": 0.0,
         "characters": 0,
         "next_generation": 1,
-        "sets": {"v1": {"live": [2, 40], "retired": [[1, 30, 5.0]]}},
+        "sets": {"v1": {"live": [2, 40], "retired": [[1, 30, 5.0]], "text_fingerprint": "f2"}},
     }
 
 
@@ -147,7 +147,7 @@ def test_another_schema_is_refused_and_both_are_named(schema: object) -> None:
         lambda data: {**data, "state": "asleep"},
         lambda data: {**data, "id": None},
         lambda data: {**data, "acl": None},
-        lambda data: {**data, "sets": {"v1": {"live": [1], "retired": []}}},
+        lambda data: {**data, "sets": {"v1": {"live": [1], "retired": [], "text_fingerprint": ""}}},
         lambda data: {**data, "sets": {"v1": {"live": None}}},
         lambda data: {**data, "sets": []},
         lambda data: {**data, "changed_at": "yesterday"},

@@ -20,7 +20,7 @@ from umg_search.model import (
     generation_of,
     version_of,
 )
-from umg_search.store import ledger
+from umg_search.store import generations, ledger
 from umg_search.store.entries import ids_of
 from umg_search.store.reader import Reader
 from umg_search.store.writer import ATTEMPTS, CONFLICT, Change, Writer, check_same
@@ -210,7 +210,7 @@ def test_a_sweep_makes_a_busy_writer_of_such_a_generation_begin_anew(desk: Desk)
 
 def test_a_sweep_stops_a_busy_writer_before_it_deletes_what_that_wrote(desk: Desk) -> None:
     begun = desk.writer._begin(desk.index, [encoded(OLD, SPEC)], desk.writer._entries(desk.index, [OLD.key]))
-    desk.writer._write(desk.index, begun)
+    generations.write(desk.engine, desk.index, begun)
     desk.now += 61
     finished: list[object] = []
     desk.engine.before("delete", lambda: finished.append(desk.writer._finish(desk.index, begun)))

@@ -37,6 +37,7 @@ Exact names: a pattern would be refused to roles that are made of named privileg
 WRITING = (
     "indices:admin/aliases",
     "indices:admin/create",
+    "indices:admin/get",
     "indices:data/write/bulk",
     "indices:data/write/delete",
     "indices:data/write/index",

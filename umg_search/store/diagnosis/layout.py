@@ -105,7 +105,10 @@ def leftovers(layout: Layout, active: IndexSet | None) -> Iterator[Finding]:
     """Point out indices under the prefix that no whole set has: remains of an unfinished set, or another's."""
     versions = {parsed[1] for name in layout.indices if (parsed := layout.names.parsed(name))}
     whole = [found for version in sorted(versions) if (found := layout.whole_set(version))]
-    owned = {name for found in whole for name in layout.names.of_set(found).values()} | {layout.names.documents}
+    owned = {name for found in whole for name in layout.names.of_set(found).values()} | {
+        layout.names.documents,
+        layout.names.leases,
+    }
     owned |= set(layout.names.of_set(active).values()) if active else set()
     extra = sorted(layout.indices.keys() - owned)
     kept = [found.label for found in whole if active and found.version != active.version]

@@ -11,7 +11,7 @@ from threading import Lock
 from typing import Any
 
 from umg_search.errors import ConfigurationError
-from umg_search.model import DocumentHash, DocumentState, IndexSet, LedgerEntry, TextBlock
+from umg_search.model import DocumentHash, DocumentState, IndexSet, LedgerEntry, SetRole, StoredSet, TextBlock
 from umg_search.ports import BlockId, Fetched, IndexSize
 from umg_search.store.ledger import oldest_retired
 from umg_search.store.records import (
@@ -32,7 +32,7 @@ _APPLICATION = 0x756D6773
 
 _TABLES = f"""
 BEGIN IMMEDIATE;
-CREATE TABLE sets (version INTEGER PRIMARY KEY, active INTEGER NOT NULL, spec BLOB NOT NULL);
+CREATE TABLE sets (version INTEGER PRIMARY KEY AUTOINCREMENT, role TEXT NOT NULL, spec BLOB NOT NULL);
 CREATE TABLE documents (
     hash BLOB PRIMARY KEY,
     revision INTEGER NOT NULL,
@@ -76,15 +76,43 @@ class Database:
     def active_set(self) -> IndexSet | None:
         """Return the active set, None if there is none."""
         with self._reading() as connection:
-            row = connection.execute("SELECT version, spec FROM sets WHERE active = 1").fetchone()
-        return None if row is None else IndexSet(row[0], spec_from_json(_from_blob(row[1])))
+            row = connection.execute("SELECT version, spec FROM sets WHERE role = ?", (SetRole.ACTIVE,)).fetchone()
+        return None if row is None else _index_set(*row)
 
-    def add_set(self, index: IndexSet) -> None:
-        """Keep the specification of a set and make it the active one."""
+    def sets(self) -> list[StoredSet]:
+        """Return all sets by version."""
+        with self._reading() as connection:
+            rows = connection.execute("SELECT version, spec, role FROM sets ORDER BY version").fetchall()
+        return [StoredSet(_index_set(version, spec), SetRole(role)) for version, spec, role in rows]
+
+    def next_version(self) -> int:
+        """Return the version after the highest that any set ever had."""
+        with self._reading() as connection:
+            row = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'sets'").fetchone()
+        return 1 if row is None else int(row[0]) + 1
+
+    def add_set(self, index: IndexSet, role: SetRole) -> None:
+        """Keep the specification and the role of a set."""
+        row = (index.version, role, _to_blob(spec_to_json(index.spec)))
         with self._transaction() as connection:
-            connection.execute("UPDATE sets SET active = 0")
-            row = (index.version, _to_blob(spec_to_json(index.spec)))
-            connection.execute("INSERT INTO sets (version, active, spec) VALUES (?, 1, ?)", row)
+            connection.execute("INSERT INTO sets (version, role, spec) VALUES (?, ?, ?)", row)
+
+    def activate(self, index: IndexSet) -> None:
+        """Make a set active and the one before previous, in one transaction."""
+        older = {"old": SetRole.PREVIOUS, "new": SetRole.OLDER}
+        former = {"old": SetRole.ACTIVE, "new": SetRole.PREVIOUS}
+        with self._transaction() as connection:
+            for change in (older, former):
+                statement = "UPDATE sets SET role = :new WHERE role = :old AND version <> :version"
+                connection.execute(statement, {**change, "version": index.version})
+            statement = "UPDATE sets SET role = ? WHERE version = ?"
+            connection.execute(statement, (SetRole.ACTIVE, index.version))
+
+    def drop_set(self, index: IndexSet) -> None:
+        """Forget a set and its text blocks, in one transaction."""
+        with self._transaction() as connection:
+            connection.execute("DELETE FROM sets WHERE version = ?", (index.version,))
+            connection.execute("DELETE FROM blocks WHERE set_version = ?", (index.version,))
 
     def fetch(self, index: IndexSet, documents: Sequence[DocumentHash], blocks: Sequence[BlockId]) -> Fetched:
         """Read ledger entries and text blocks as of one moment."""
@@ -105,6 +133,13 @@ class Database:
         with self._transaction() as connection:
             return [_write_entry(connection, entry) for entry in entries]
 
+    def delete_entries(self, entries: Sequence[LedgerEntry]) -> int:
+        """Delete entries whose token is still the current one, in one transaction; return how many were."""
+        rows = [(entry.document, entry.token[0] if entry.token else 0) for entry in entries]
+        with self._transaction() as connection:
+            statement = "DELETE FROM documents WHERE hash = ? AND revision = ?"
+            return sum(connection.execute(statement, row).rowcount for row in rows)
+
     def write_blocks(self, index: IndexSet, blocks: Iterable[TextBlock]) -> None:
         """Write text blocks in one transaction."""
         rows = [(index.version, block.version, block.number, _to_blob(block_to_json(block))) for block in blocks]
@@ -117,10 +152,11 @@ class Database:
         with self._transaction() as connection:
             connection.executemany("DELETE FROM blocks WHERE set_version = ? AND version = ? AND number = ?", rows)
 
-    def entries(self, retired_before: float | None) -> Iterator[LedgerEntry]:
+    def entries(self, retired_before: float | None, state: DocumentState | None) -> Iterator[LedgerEntry]:
         """Go through the ledger by hash, a page at a time."""
-        condition = "" if retired_before is None else "retired_since < ? AND"
-        limits = () if retired_before is None else (retired_before,)
+        condition = "" if retired_before is None else "retired_since < ? AND "
+        condition += "" if state is None else "state = ? AND"
+        limits = tuple(value for value in (retired_before, state) if value is not None)
         last = b""
         while rows := self._page(condition, limits, last):
             yield from (_to_entry(*row) for row in rows)
@@ -156,8 +192,8 @@ class Database:
         while not self._readers.empty():
             self._readers.get_nowait().close()
 
-    def _page(self, condition: str, limits: tuple[float, ...], last: bytes) -> list[tuple[bytes, int, bytes]]:
-        statement = f"SELECT hash, revision, entry FROM documents WHERE {condition} hash > ? ORDER BY hash LIMIT ?"  # noqa: S608 - the condition is one of two constants above
+    def _page(self, condition: str, limits: tuple[float | str, ...], last: bytes) -> list[tuple[bytes, int, bytes]]:
+        statement = f"SELECT hash, revision, entry FROM documents WHERE {condition} hash > ? ORDER BY hash LIMIT ?"  # noqa: S608 - the condition is made of two constants above
         with self._reading() as connection:
             return connection.execute(statement, (*limits, last, _PAGE)).fetchall()
 
@@ -198,6 +234,10 @@ class Database:
                 if self._writer.in_transaction:  # a full disk ends the transaction by itself
                     self._writer.execute("ROLLBACK")
                 raise
+
+
+def _index_set(version: int, spec: bytes) -> IndexSet:
+    return IndexSet(version, spec_from_json(_from_blob(spec)))
 
 
 def _entry(connection: sqlite3.Connection, document: DocumentHash) -> LedgerEntry | None:

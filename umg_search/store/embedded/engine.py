@@ -7,6 +7,7 @@ them as retired.
 
 import os
 import shutil
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
@@ -24,7 +25,9 @@ from umg_search.model import (
     IndexSet,
     LedgerEntry,
     Retrieval,
+    SetRole,
     SetSpec,
+    StoredSet,
     TextBlock,
 )
 from umg_search.ports import Attributes, BlockId, Chunk, ChunkId, Fetched, IndexSize, Scope
@@ -60,6 +63,8 @@ class EmbeddedEngine:
         self._closed = False
         self._creating = Lock()
         self._finding = Lock()
+        self._leasing = Lock()
+        self._lease = ("", 0.0)
         self._shards: dict[int, dict[Granularity, Shard]] = {}
         with translated(self._path, "Opening the index"):
             _claim(self._path, create=create)
@@ -82,7 +87,42 @@ class EmbeddedEngine:
         """Create version 1 of the data and make it active; return the active set if another thread was first."""
         with self._creating:
             active = self.active_set()
-            return active or self._write("Creating the index set", lambda: self._create(IndexSet(1, spec)))
+            return active or self._write("Creating the index set", lambda: self._create(spec, SetRole.ACTIVE))
+
+    def sets(self) -> Sequence[StoredSet]:
+        """Return all sets by version."""
+        return self._do("Reading the index sets", self._database.sets)
+
+    def build_set(self, spec: SetSpec) -> IndexSet:
+        """Create the next version beside the others."""
+        with self._creating:
+            return self._write("Creating an index set", lambda: self._create(spec, SetRole.BUILDING))
+
+    def activate(self, index: IndexSet) -> None:
+        """Make a set the active one, in one transaction."""
+        self._write("Activating an index set", lambda: self._database.activate(index))
+
+    def drop_set(self, index: IndexSet) -> None:
+        """Forget a set, then delete its files; a crash in between leaves them to the next creation."""
+        with self._creating:
+            for shard in self._shards_of(index).values():
+                shard.close()
+            self._do("Dropping an index set", lambda: self._database.drop_set(index))
+            self._do("Dropping an index set", self._delete_strays)
+
+    def hold(self, owner: str, seconds: float) -> str:
+        """Take or renew the lease among the threads of this process, which is the only one."""
+        with self._leasing:
+            holder, until = self._lease
+            if holder in {"", owner} or until <= time.monotonic():
+                self._lease = (owner, time.monotonic() + seconds)
+            return self._lease[0]
+
+    def release(self, owner: str) -> None:
+        """Give the lease back."""
+        with self._leasing:
+            if self._lease[0] == owner:
+                self._lease = ("", 0.0)
 
     def ranked_lists(self, index: IndexSet, query: EncodedQuery, *, depth: int, scope: Scope) -> Retrieval:
         """Ask every channel for its `depth` best windows; scores of one list are comparable, dense ones are cosines."""
@@ -141,11 +181,17 @@ class EmbeddedEngine:
         """Make all earlier writes to the set durable; searches see them from the write on."""
         self._each(index, "Publishing", Shard.flush)
 
-    def entries(self, *, retired_before: float | None = None) -> Iterator[LedgerEntry]:
-        """Go through the ledger; with `retired_before`, only entries with retired generations of before that time."""
+    def entries(
+        self, *, retired_before: float | None = None, state: DocumentState | None = None
+    ) -> Iterator[LedgerEntry]:
+        """Go through the ledger: entries with retired generations of before a time, or in a state."""
         self._check_usable()
         with translated(self._path, "Reading the ledger"):
-            yield from self._database.entries(retired_before)
+            yield from self._database.entries(retired_before, state)
+
+    def delete_entries(self, entries: Sequence[LedgerEntry]) -> int:
+        """Delete ledger entries whose `token` is still the current one; return how many were."""
+        return self._do("Purging the ledger", lambda: self._database.delete_entries(entries))
 
     def states(self) -> Mapping[DocumentState, int]:
         """Count the ledger's documents by state."""
@@ -173,14 +219,22 @@ class EmbeddedEngine:
         self._database.close()
         self._lock.release()
 
-    def _create(self, index: IndexSet) -> IndexSet:
-        folder = self._path / index.label
-        if folder.exists():  # an earlier creation did not come to its end: no entry of the ledger speaks of this set
-            shutil.rmtree(folder)
+    def _create(self, spec: SetSpec, role: SetRole) -> IndexSet:
+        self._delete_strays()
+        index = IndexSet(self._database.next_version(), spec)
         for shard in self._shards_of(index).values():
             shard.create()
-        self._database.add_set(index)
+        self._database.add_set(index, role)
         return index
+
+    def _delete_strays(self) -> None:
+        """Delete folders of sets that are not there: a creation, or a drop, did not come to its end."""
+        known = {stored.index.label for stored in self._database.sets()}
+        for folder in self._path.glob("v*"):
+            if folder.name not in known and folder.name[1:].isdigit():
+                shutil.rmtree(folder)
+                with self._finding:
+                    self._shards.pop(int(folder.name[1:]), None)
 
     def _shards_of(self, index: IndexSet) -> dict[Granularity, Shard]:
         with self._finding:
