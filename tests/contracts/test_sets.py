@@ -19,9 +19,11 @@ from tests.fakes.interposed import Interposed
 from umg_search.errors import ConfigurationError, EngineBusy, IndexMismatch, NoIndexSet, SetIncomplete, UmgError
 from umg_search.granularity import Expert, Granularity
 from umg_search.model import (
+    DeclaredField,
     DenseModel,
     Document,
     DocumentKey,
+    FieldType,
     IndexSet,
     IngestReport,
     LedgerEntry,
@@ -95,7 +97,7 @@ class Library:
         return list(self.rebuild_service.activate(index))
 
     def found(self, text: str, principals: tuple[str, ...] = ("anybody",)) -> set[str]:
-        query = Query(text=text, scope=Scope("", principals), options=RankingOptions(budget=2_000), explain=True)
+        query = Query(text=text, scope=Scope(principals=principals), options=RankingOptions(budget=2_000), explain=True)
         result = self.search_service.search(query)
         assert not result.degraded
         found = {context.document_id for context in result.contexts if text.split(maxsplit=1)[0] in context.text}
@@ -425,3 +427,17 @@ def test_only_a_set_that_can_be_spared_is_dropped(library: Library) -> None:
 def test_nothing_indexed_yet_is_said(engine: Engine) -> None:
     with pytest.raises(NoIndexSet, match="umg ingest"):
         Library(engine).rebuild_service.begin(NEW)
+
+
+def test_metadata_that_do_not_fit_the_set_that_is_built_are_named_before_the_flip(library: Library) -> None:
+    """The set that is searched takes them; the other one loses the document until they are corrected."""
+    typed = replace(NEW, fields=(DeclaredField("year", FieldType.INTEGER),))
+    index = library.build(typed)
+    (report,) = library.put(document("glacier", metadata={"year": "long ago"}))
+    assert report.outcome is Outcome.UPDATED
+    with pytest.raises(SetIncomplete, match="year"):
+        library.activate(index)
+    assert library.found("glacier glacier3") == {"glacier"}
+    library.put(document("glacier", metadata={"year": 1997}))
+    assert [report.document_id for report in library.activate(index)] == ["glacier"]
+    assert library.found("glacier glacier3") == {"glacier"}
