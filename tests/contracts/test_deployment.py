@@ -170,5 +170,5 @@ def test_three_hundred_collections_make_no_index_of_their_own(engine: ServerEngi
     assert indices(engine_settings, engine) == before
     search = SearchService(Reader(engine), HashedWords)
     for tenant in (tenants[0], tenants[299]):
-        found = search.search(Query(text="common words", scope=Scope(tenant.collection, None)))
+        found = search.search(Query(text="common words", scope=Scope((tenant.collection,), None)))
         assert [context.collection for context in found.contexts] == [tenant.collection]

@@ -239,7 +239,7 @@ def test_no_request_is_larger_than_the_settings_say(desk: Desk) -> None:
     store = desk.store(bulk_bytes=LIMIT)
     whole_life(store)
     assert store.put(LONG) == [Outcome.NEW]
-    principals = tuple(f"group-{n}" for n in range(2_000))  # as many as make each list's filter large
+    principals = tuple(f"group-of-many-people-number-{n}" for n in range(1_000))  # each list's filter is large
     result = store.search("harbour " * 300, collection="default", principals=principals)
     assert not result.degraded
     assert len(desk.between.requests("_msearch")) > 1

@@ -90,6 +90,8 @@ def opensearch(endpoint: Endpoint) -> Send:
             answer = client.transport.perform_request(method, path, body=body, headers={"content-type": kind})
         except opensearchpy.ConnectionError as error:
             raise _unanswered(error, error.info, endpoint) from error
+        except opensearchpy.SerializationError as error:  # of a type that the client does not know
+            raise no_json(endpoint.where) from error
         except opensearchpy.TransportError as error:
             return Answer(int(error.status_code), error.info, seconds_asked(error.error))
         return Answer(200, answer)
