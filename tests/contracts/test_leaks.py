@@ -37,7 +37,7 @@ from umg_search.model import (
 from umg_search.ports import Engine, Scope
 from umg_search.search import Query, RankingOptions, SearchService, Selection
 from umg_search.settings import Settings
-from umg_search.store import ledger
+from umg_search.store import generations, ledger
 from umg_search.store.reader import Reader
 from umg_search.store.writer import Writer
 from umg_search.windows import window_count
@@ -135,7 +135,7 @@ class Town:
             self.world.live[mark_of(document)] = document
         unfinished = [encoded(again(self.world.rng, d, "u"), SPEC) for d in half_replaced]
         seen = self.writer.seen(self.index, half_replaced)
-        self.writer._write(self.index, self.writer._begin(self.index, unfinished, seen))
+        generations.write(self.engine, self.index, self.writer._begin(self.index, unfinished, seen))
         self.engine.publish(self.index)
 
     def _revoked(self, document: Document) -> Document:

@@ -197,7 +197,7 @@ class ServerSets:
 
     def _read(self) -> tuple[_Lease, tuple[int, int] | None]:
         wanted = {"docs": [{"_index": self._names.leases, "_id": "lease"}]}
-        (found,) = self._server.call("POST", "/_mget", wanted).body["docs"]
+        (found,) = self._server.call("POST", "/_mget", wanted, missing=bodies.unread).body["docs"]
         if not found.get("found"):
             return _Lease(), None
         return _Lease(**found["_source"]), (found["_seq_no"], found["_primary_term"])
