@@ -65,16 +65,17 @@ class Lease:
         self._holder = self._engine.hold(self._owner, self._seconds)
 
     def keep(self) -> None:
-        """Renew the right three times in its time, until it is given back."""
+        """Renew the right three times in its time, until that is to end."""
         while not self._ended.wait(self._seconds / 3):
             try:
                 self.take()
             except UmgError:
                 continue  # not lost yet: two more tries remain
 
-    def give_back(self) -> None:
-        """End the right."""
+    def give_back(self, renewing: Thread) -> None:
+        """End the right, once nobody renews it any more."""
         self._ended.set()
+        renewing.join()
         self._engine.release(self._owner)
 
 
@@ -89,8 +90,7 @@ def lease(engine: Engine, *, seconds: float = LEASE_SECONDS) -> Iterator[Lease]:
     try:
         yield held
     finally:
-        held.give_back()
-        renewing.join()
+        held.give_back(renewing)
 
 
 class Sets:
