@@ -209,6 +209,7 @@ def test_hits_carry_token_counts_of_their_sentences(store: Store) -> None:
 
 
 def test_a_replaced_document_leaves_no_old_chunk_in_any_index(store: Store) -> None:
+    """40 sentences replaced by 4."""
     store.put(Document(id="d", text=prose("harbour", 40, extra="an oldthing")))
     assert store.put(Document(id="d", text=prose("harbour", 4, extra="a newthing"))) == [Outcome.UPDATED]
     assert not any("oldthing" in context.text for context in store.search("an oldthing").contexts)

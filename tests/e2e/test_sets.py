@@ -1,0 +1,66 @@
+"""`umg index` and `umg purge` from end to end, with a real model."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.conftest import Umg
+
+QUESTION = "when is the east basin closed?"
+
+
+def best(umg: Umg) -> str:
+    return umg.json("search", QUESTION)["contexts"][0]["document_id"]
+
+
+def roles(umg: Umg) -> dict[str, str]:
+    return {each["set"]: each["role"] for each in umg.json("index", "list")["sets"]}
+
+
+@pytest.mark.usefixtures("embedded")
+def test_other_settings_are_refused_then_built_beside_activated_rolled_back_and_dropped(
+    umg: Umg, corpus: Path, configured: Callable[..., None]
+) -> None:
+    umg.json("ingest", corpus)
+    configured(index_preset="lean")
+    code, _, said = umg("ingest", corpus)
+    assert code == 2
+    assert "umg index rebuild" in " ".join(said.split())
+
+    built = umg.json("index", "rebuild")
+    assert (built["set"], built["documents"]) == ("v2", {"built": 2, "failed": 0})
+    assert roles(umg) == {"v1": "active", "v2": "building"}
+    assert umg.json("index", "rebuild")["documents"] == {"built": 0, "failed": 0}
+    assert best(umg) == "harbour.md"
+
+    assert umg("index", "activate", 2)[0] == 0
+    assert umg.json("status")["set"] == "v2"
+    assert best(umg) == "harbour.md"
+    assert umg.json("ingest", corpus)["documents"] == {"new": 0, "updated": 0, "unchanged": 2, "failed": 0}
+
+    assert umg("index", "rollback")[0] == 0
+    assert roles(umg) == {"v1": "active", "v2": "previous"}
+    code, _, said = umg("index", "drop", 1)
+    assert (code, "v1 is the active one" in said) == (2, True)
+    assert umg("index", "drop", 2)[:2] == (0, "Set v2 is dropped.\n")
+    assert best(umg) == "harbour.md"
+    code, printed, _ = umg("index", "list")
+    assert (code, "v2" in printed) == (0, False)
+
+
+@pytest.mark.usefixtures("embedded")
+def test_a_purge_takes_tombstones_of_its_age(umg: Umg, corpus: Path) -> None:
+    umg.json("ingest", corpus)
+    assert umg("delete", "harbour.md")[0] == 0
+    assert umg("purge")[:2] == (0, "0 documents swept, 0 tombstones purged.\n")
+    assert umg("purge", "--older-than", 0)[:2] == (0, "0 documents swept, 1 tombstones purged.\n")
+    assert umg.json("status")["documents"] == {"searchable": 1}
+
+
+@pytest.mark.usefixtures("embedded")
+@pytest.mark.parametrize("command", [["index", "list"], ["index", "rebuild"], ["index", "rollback"], ["purge"]])
+def test_nothing_indexed_yet_is_said_before_any_model_is_loaded(umg: Umg, command: list[str]) -> None:
+    code, _, said = umg(*command)
+    assert code == 2
+    assert "umg ingest" in said
