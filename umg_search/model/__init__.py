@@ -71,7 +71,6 @@ from umg_search.model.lists import (
     Selected,
     Shared,
     Shares,
-    Stretches,
     ranges,
     unit_keys,
 )
@@ -156,7 +155,6 @@ __all__ = [
     "SplitDocument",
     "StoredSet",
     "StoredVector",
-    "Stretches",
     "TextBlock",
     "TopHit",
     "Unquoted",

@@ -133,33 +133,17 @@ class Shares:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Stretches:
-    """Runs of neighbouring sentences of a document whose token counts are known, laid one after the other.
-
-    Stretch number s begins at sentence `first[s]` of document number `document[s]`, which lies at place `offset[s]`;
-    `size` is the number of all places.
-    """
-
-    document: IntArray
-    first: IntArray
-    offset: IntArray
-    size: int
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class Fused:
-    """All units (distinct windows) of all lists, with their mass.
+    """All units (distinct windows) of all lists, with their mass; `hits` are the windows of all lists.
 
     Units are sorted by (document version, first, last): unit u is sentences first[u] to last[u] of
     versions[document[u]]. `mass` is P(u), of shape (units,); its sum is 1. `parent_first` and `parent_last` name the
-    unit's parent where it is a 2- or 4-sentence window with a longer one, else the unit itself.
-
-    All sentences that have a known token count lie on one axis, stretch by stretch: the first sentence of unit u is at
-    `place[u]`; `tokens` holds the counts.
+    unit's parent where it is a 2- or 4-sentence window with a longer one, else the unit itself. The token count of the
+    unit's first sentence is at `place[u]` of the hits' counts, those of its other sentences and its parent beside it.
     """
 
     channels: tuple[Channel, ...]
-    versions: tuple[DocumentVersion, ...]
+    hits: Hits
     document: IntArray
     first: IntArray
     last: IntArray
@@ -168,27 +152,29 @@ class Fused:
     place: IntArray
     mass: FloatArray
     shares: Shares
-    stretches: Stretches
-    tokens: Counts
+
+    @property
+    def versions(self) -> tuple[DocumentVersion, ...]:
+        """Document versions, ascending."""
+        return self.hits.distinct
 
     def lengths(self, candidates: "Candidates") -> IntArray:
         """Return the tokens of candidates."""
-        sums = np.concatenate(([0], np.cumsum(self.tokens)))
+        sums = np.concatenate(([0], np.cumsum(self.hits.counts)))
         length: IntArray = sums[candidates.place + candidates.last - candidates.first] - sums[candidates.place]
         return length
 
     def selected(self, document: int, first: int, last: int, place: int, score: float) -> "Selected":
         """Return sentences of document number `document`, the first of which is at `place`, as a selection."""
-        return Selected(
-            self.versions[document], first, last, score, tuple(self.tokens[place : place + last - first].tolist())
-        )
+        counts = tuple(self.hits.counts[place : place + last - first].tolist())
+        return Selected(self.versions[document], first, last, score, counts)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Candidates:
     """Ranges of sentences that compete for the answer, with a score each.
 
-    `document` indexes `Fused.versions`; the first sentence is at `place` on the axis of `Fused.tokens`.
+    `document` indexes `Fused.versions`; the count of the first sentence is at `place` of the hits' counts.
     """
 
     document: IntArray

@@ -13,15 +13,9 @@ from umg_search.model import (
     Evidence,
     Fused,
     Hits,
-    IntArray,
     Shares,
-    Stretches,
-    ranges,
     unit_keys,
 )
-
-BITS = 33
-"""Bits of a sentence number, or of the number after the last one: the packed value holds 32."""
 
 
 def fuse(evidence: Sequence[Evidence], weights: Sequence[float]) -> Fused:
@@ -36,22 +30,18 @@ def fuse(evidence: Sequence[Evidence], weights: Sequence[float]) -> Fused:
     _, rows, unit = np.unique(key, return_index=True, return_inverse=True)
     share = np.concatenate([weight * item.mass for item, weight in pairs])
     document, first, last, counted, length = hits.table[:, rows]
-    stretches, shift = _stretches(document, counted, counted + length)
-    tokens = np.empty(stretches.size, dtype=np.int32)
-    tokens[ranges(shift[unit] + hits.count_first, hits.count_length)] = hits.counts
+    starts = np.cumsum(hits.count_length) - hits.count_length
     return Fused(
         channels=tuple(item.ranked.channel for item, _ in pairs),
-        versions=hits.distinct,
+        hits=hits,
         document=document,
         first=first,
         last=last,
         parent_first=counted,
         parent_last=counted + length,
-        place=shift + first,
+        place=starts[rows] + first - counted,
         mass=np.asarray(np.bincount(unit, share, len(rows)), np.float64),
         shares=Shares(np.repeat(np.arange(len(pairs)), [len(item.mass) for item, _ in pairs]), unit, share),
-        stretches=stretches,
-        tokens=tokens,
     )
 
 
@@ -87,20 +77,3 @@ def _concatenate(hits: Sequence[Hits]) -> Hits:
         number = {version: i for i, version in enumerate(distinct)}
         table[0] = list(chain.from_iterable(map(number.__getitem__, part.versions) for part in hits))
     return Hits(distinct, table, counts)
-
-
-def _stretches(document: IntArray, begin: IntArray, end: IntArray) -> tuple[Stretches, IntArray]:
-    """Return the stretches that ranges of sentences form, and for each range what takes a sentence to its place.
-
-    Ranges come sorted by document. A stretch ends where no later range begins at or before what the earlier ones
-    reach.
-    """
-    base = document << BITS
-    reached = np.maximum.accumulate(base + end)
-    ahead = np.minimum.accumulate((base + begin)[::-1])[::-1]
-    rows = np.concatenate(([0], (ahead[1:] > reached[:-1]).nonzero()[0] + 1, [len(document)]))
-    start, stop = ahead[rows[:-1]], reached[rows[1:] - 1]
-    ends = np.cumsum(stop - start)
-    offset = ends - (stop - start)
-    stretches = Stretches(start >> BITS, start & (1 << BITS) - 1, offset, int(ends[-1]))
-    return stretches, base + np.repeat(offset - start, np.diff(rows))

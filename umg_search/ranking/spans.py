@@ -11,7 +11,8 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from umg_search.model import Counts, FloatArray, Fused, IntArray, Selected, Stretches
+from umg_search.model import Counts, DocumentVersion, FloatArray, Fused, IntArray, Selected
+from umg_search.ranking.axis import Axis, axis_of
 
 HEAD = 256
 """Sentences of the most evidence that are sorted first."""
@@ -45,25 +46,26 @@ def spans(
     `used` counts the runs that documents have already. `taken` ranges (document, first, last) are left out, as if
     nothing were known of them.
     """
-    evidence, tokens = sentence_evidence(fused), fused.tokens
-    starts = frozenset(fused.stretches.offset.tolist())
+    axis = axis_of(fused)
+    evidence, tokens = sentence_evidence(fused, axis), axis.tokens
+    starts = frozenset(axis.offset.tolist())
     barred = np.zeros(len(tokens), dtype=bool)
-    for places in _places(fused.stretches, taken):
+    for places in _places(axis, taken):
         barred[places] = True
     while True:
         if barred.any():
             evidence, tokens = np.where(barred, 0.0, evidence), np.where(barred, 0, tokens)
         runs = _filled(evidence, tokens, starts, budget, min_sentences)
-        surplus = _surplus(runs, fused.stretches, max_per_document, used)
+        surplus = _surplus(runs, axis, max_per_document, used)
         if not surplus.any():
             break
         barred |= surplus
-    offsets = fused.stretches.offset.tolist()
-    selected = [_selected(fused, offsets, run, score) for run, score in runs]
+    offsets = axis.offset.tolist()
+    selected = [_selected(fused.versions, axis, offsets, run, score) for run, score in runs]
     return sorted(selected, key=lambda run: (-run.score, run.version, run.first))
 
 
-def sentence_evidence(fused: Fused) -> FloatArray:
+def sentence_evidence(fused: Fused, axis: Axis) -> FloatArray:
     """Return E(d, i) for every place of the axis; its sum is the whole mass.
 
     Each unit adds its density where it starts and takes it away where it ends; the running sum is E, equal to the last
@@ -71,8 +73,8 @@ def sentence_evidence(fused: Fused) -> FloatArray:
     """
     length = fused.last - fused.first
     density = fused.mass / length
-    bounds = np.concatenate((fused.place, fused.place + length))
-    change = np.bincount(bounds, np.concatenate((density, -density)), len(fused.tokens) + 1)
+    bounds = np.concatenate((axis.place, axis.place + length))
+    change = np.bincount(bounds, np.concatenate((density, -density)), len(axis.tokens) + 1)
     evidence = change[:-1].cumsum()
     evidence[evidence < ROUNDING] = 0.0
     return evidence
@@ -91,12 +93,12 @@ def _filled(evidence: FloatArray, tokens: Counts, starts: frozenset[int], budget
     return [(run, sum(value[i] for i in run)) for run in _runs(chosen, starts)]
 
 
-def _surplus(runs: Sequence[Run], stretches: Stretches, most: int | None, used: Mapping[int, int]) -> NDArray[np.bool_]:
+def _surplus(runs: Sequence[Run], axis: Axis, most: int | None, used: Mapping[int, int]) -> NDArray[np.bool_]:
     """Return the places of documents that have more runs than they may have, less those of their best runs."""
-    surplus = np.zeros(stretches.size, dtype=bool)
+    surplus = np.zeros(len(axis.tokens), dtype=bool)
     if most is None:
         return surplus
-    document = np.repeat(stretches.document, np.diff(stretches.offset, append=stretches.size))
+    document = np.repeat(axis.document, np.diff(axis.offset, append=len(axis.tokens)))
     own: defaultdict[int, list[Run]] = defaultdict(list)
     for run in runs:
         own[int(document[run[0][0]])].append(run)
@@ -109,10 +111,10 @@ def _surplus(runs: Sequence[Run], stretches: Stretches, most: int | None, used: 
     return surplus
 
 
-def _places(stretches: Stretches, ranges: Sequence[tuple[int, int, int]]) -> Iterator[slice]:
+def _places(axis: Axis, ranges: Sequence[tuple[int, int, int]]) -> Iterator[slice]:
     for document, first, last in ranges:
-        stretch = ((stretches.document == document) & (stretches.first <= first)).nonzero()[0][-1]
-        start = int(stretches.offset[stretch] + first - stretches.first[stretch])
+        stretch = ((axis.document == document) & (axis.first <= first)).nonzero()[0][-1]
+        start = int(axis.offset[stretch] + first - axis.first[stretch])
         yield slice(start, start + last - first)
 
 
@@ -218,7 +220,10 @@ def _runs(places: Sequence[int], starts: frozenset[int]) -> Iterator[list[int]]:
         yield run
 
 
-def _selected(fused: Fused, offsets: Sequence[int], run: Sequence[int], score: float) -> Selected:
+def _selected(
+    versions: Sequence[DocumentVersion], axis: Axis, offsets: Sequence[int], run: Sequence[int], score: float
+) -> Selected:
     stretch = bisect_right(offsets, run[0]) - 1
-    first = run[0] - offsets[stretch] + int(fused.stretches.first[stretch])
-    return fused.selected(int(fused.stretches.document[stretch]), first, first + len(run), run[0], score)
+    first = run[0] - offsets[stretch] + int(axis.first[stretch])
+    counts = tuple(axis.tokens[run[0] : run[0] + len(run)].tolist())
+    return Selected(versions[int(axis.document[stretch])], first, first + len(run), score, counts)

@@ -10,6 +10,7 @@ from tests.unit.ranking.lists import G2, G4, G8, PROPERTY, Text, fused, ranked_l
 from tests.unit.ranking.test_fusion import fuse_all
 from umg_search.granularity import Granularity
 from umg_search.model import DocumentVersion, FloatArray, Fused, RankedList, Selected
+from umg_search.ranking.axis import axis_of
 from umg_search.ranking.spans import HEAD, sentence_evidence, spans
 
 A = Text("a", (10,) * 12)
@@ -21,12 +22,12 @@ def ranges(found: Sequence[Selected]) -> list[tuple[int, int]]:
 
 def flat(found: Fused) -> FloatArray:
     """Return the evidence of every place of the flat axis."""
-    return sentence_evidence(found)
+    return sentence_evidence(found, axis_of(found))
 
 
 def place_of(found: Fused, version: DocumentVersion, sentence: int) -> int:
     """Return the place of a sentence on the axis: in the last stretch of its document that does not begin later."""
-    here = found.stretches
+    here = axis_of(found)
     document = found.versions.index(version)
     (stretch,) = np.flatnonzero((here.document == document) & (here.first <= sentence))[-1:]
     return int(here.offset[stretch] + sentence - here.first[stretch])
@@ -237,7 +238,7 @@ def test_evidence_on_sentences_is_the_whole_mass(lists: list[RankedList]) -> Non
 @given(ranked_lists())
 def test_evidence_is_what_a_plain_loop_over_units_and_sentences_gives(lists: list[RankedList]) -> None:
     found = fuse_all(lists)
-    expected = np.zeros(len(found.tokens))
+    expected = np.zeros(len(axis_of(found).tokens))
     for mass, document, first, last in zip(found.mass, found.document, found.first, found.last, strict=True):
         for sentence in range(first, last):
             expected[place_of(found, found.versions[document], sentence)] += mass / (last - first)
@@ -277,7 +278,7 @@ def test_scores_of_spans_fall_and_are_the_evidence_inside(lists: list[RankedList
     for run in runs:
         start = place_of(found, run.version, run.first)
         assert run.score == pytest.approx(evidence[start : start + run.last - run.first].sum())
-        assert run.counts == tuple(found.tokens[start : start + run.last - run.first].tolist())
+        assert run.counts == tuple(axis_of(found).tokens[start : start + run.last - run.first].tolist())
 
 
 @PROPERTY
@@ -288,8 +289,8 @@ def test_filling_is_greedy(lists: list[RankedList], budget: int) -> None:
     evidence = flat(found)
     left, expected = budget, set()
     for place in sorted(np.flatnonzero(evidence).tolist(), key=lambda i: (-evidence[i], i)):
-        if found.tokens[place] <= left:
-            left -= int(found.tokens[place])
+        if axis_of(found).tokens[place] <= left:
+            left -= int(axis_of(found).tokens[place])
             expected.add(place)
     chosen = set()
     for run in spans(found, budget=budget):
