@@ -33,7 +33,7 @@ from umg_search.ports import Scope
 from umg_search.search import Query, SearchService
 from umg_search.settings import PRESETS, Settings
 from umg_search.store.actions import Action
-from umg_search.store.bulk import send_all
+from umg_search.store.bulk import Bulk
 from umg_search.store.dialect import ELASTICSEARCH, Dialect
 from umg_search.store.reader import Reader
 from umg_search.store.server import ServerEngine
@@ -165,12 +165,11 @@ def stored(address: str, corpus: Corpus, chunks: int) -> Store:
     connection = engine._server
     for name in plain.values():
         connection.call("PUT", f"/{name}", plain_body(connection.dialect, dims))
+    bulk = Bulk(connection, settings.bulk_bytes)
     started = time.perf_counter()
     for batch in batches(enlarged(corpus.documents, chunks), BATCH):
         failed = [report for report in writer.replace(index, batch) if report.reason]
-        failed += [
-            o for o in send_all(connection, plain_actions(plain, batch), most_bytes=5_000_000, retries=3) if not o.done
-        ]
+        failed += [o for o in bulk.send(plain_actions(plain, batch)) if not o.done]
         if failed:
             raise SystemExit(failed[0])
     for name in (*engine._names.of_set(index).values(), *plain.values()):
