@@ -69,12 +69,17 @@ class RebuildService:
         SetIncomplete, with nothing changed, where documents cannot be built.
         """
         with lease(self._engine, seconds=self._lease_seconds) as held:
-            failed = yield from self._fill(index, held)
+            failed, lost = yield from self._fill(index, held)
             if failed:
                 raise SetIncomplete(
                     f"Index set {index.label} was not activated, since {len(failed)} documents cannot be built in it "
                     f"(the first is {failed[0].document_id!r}: {failed[0].reason}): ingest them corrected or delete "
                     f"them, and run `umg index activate {index.version}` again."
+                )
+            if lost:
+                raise SetIncomplete(
+                    f"Index set {index.label} was not activated, since others changed {lost} documents each time that "
+                    f"they were built: run `umg index activate {index.version}` again when less is written."
                 )
             held.check()
             self._sets.flip(index)
@@ -94,20 +99,25 @@ class RebuildService:
         with lease(self._engine, seconds=self._lease_seconds):
             self._sets.drop(version)
 
-    def _fill(self, index: IndexSet, held: Lease) -> Generator[IngestReport, None, list[IngestReport]]:
-        """Go through the ledger until nothing is left but what fails, and return that."""
+    def _fill(self, index: IndexSet, held: Lease) -> Generator[IngestReport, None, tuple[list[IngestReport], int]]:
+        """Go through the ledger until nothing is left but what fails.
+
+        Return that, and how many documents the last pass lost to others who changed them meanwhile.
+        """
         failed: dict[DocumentHash, IngestReport] = {}
+        lost = 0
         for _ in range(PASSES):
-            left = 0
+            left = lost = 0
             for batch in self._batches(index, failed):
                 held.check()
                 reports = self._build(index, batch)
                 yield from reports.values()
                 failed |= {key: report for key, report in reports.items() if report.outcome is Outcome.FAILED}
                 left += len(batch)
+                lost += len(batch) - len(reports)
             if not left:
                 break
-        return list(failed.values())
+        return list(failed.values()), lost
 
     def _batches(self, index: IndexSet, failed: dict[DocumentHash, IngestReport]) -> Iterator[list[LedgerEntry]]:
         """Yield entries of documents to be built, of about `batch_chars` characters together."""

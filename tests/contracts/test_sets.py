@@ -366,6 +366,26 @@ def test_a_document_that_the_new_model_cannot_encode_keeps_the_set_from_being_ac
     assert library.activate(index) == []
 
 
+def test_a_document_that_others_change_each_time_keeps_the_set_from_being_activated(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It would be missing after the flip."""
+    index = library.build()
+    library.put(document("glacier", text=prose("glacier", 14)))
+    store = library.rebuild_service._builder.store
+
+    def contested(target: IndexSet, copies: list) -> dict:
+        library.engine.write_entries([ledger.fence(entry, 0.0) for entry, _ in copies])
+        return store(target, copies)
+
+    monkeypatch.setattr(library.rebuild_service._builder, "store", contested)
+    with pytest.raises(SetIncomplete, match="changed 1 documents each time"):
+        library.activate(index)
+    assert library.roles() == {1: SetRole.ACTIVE, 2: SetRole.BUILDING}
+    monkeypatch.undo()
+    assert [report.document_id for report in library.activate(index)] == ["glacier"]
+
+
 def test_two_rebuilds_at_once_make_one_set_and_the_other_is_told(library: Library) -> None:
     index, _ = library.rebuild_service.begin(NEW)
     reports = library.rebuild_service.fill(index)

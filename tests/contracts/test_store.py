@@ -435,6 +435,24 @@ def test_an_explanation_counts_no_hit_of_a_revoked_document(engine: Engine) -> N
         assert report.hits <= window_count(20, report.channel.granularity), report.channel
 
 
+def test_what_is_dropped_for_low_relevance_is_counted_without_documents_that_were_revoked(engine: Engine) -> None:
+    """The warning is the same as where the document was never stored."""
+    store = Store(engine, access_control=True)
+    mine, revoked = (Document(id=s, text=prose(s, 20), acl=("ann",)) for s in ("orchard", "harbour"))
+
+    def warnings() -> tuple[str, ...]:
+        options = RankingOptions(min_relevance=0.9)
+        query = Query(text="orchard harbour season", scope=Scope(principals=("ann",)), options=options)
+        return store.search_service.search(query).warnings
+
+    store.put(mine)
+    before = warnings()
+    store.put(revoked)
+    assert warnings() != before
+    store.writer._set_attributes(store.index, replace(revoked, acl=("bob",)))  # chunks still say ann
+    assert warnings() == before
+
+
 def test_a_failing_channel_is_named_and_the_others_answer(store: Store, engine_settings: Settings) -> None:
     store.put(*documents())
     break_one_granularity(store, engine_settings)

@@ -115,3 +115,14 @@ def test_a_text_in_engines_has_the_same_prefixes(text: str, length: int) -> None
     assert cut(long)[:MOST_CHARACTERS] == long[:MOST_CHARACTERS]
     assert cut(long).startswith(long[:length])
     assert len(cut(long)) <= MOST_CHARACTERS + 2 * 16
+
+
+@pytest.mark.parametrize("text", ["1_0", "١٢", "nan", "inf", "1e", ".", "0x10", " 1"])
+def test_a_number_is_written_in_plain_digits(text: str) -> None:
+    """Python reads some of these as numbers."""
+    with pytest.raises(ValueError, match="is no float"):
+        typed_text(text, FieldType.FLOAT)
+
+
+def test_fractions_and_exponents_are_read() -> None:
+    assert [typed_text(text, FieldType.FLOAT) for text in ("1", "-2.5", ".5", "1e3")] == [1.0, -2.5, 0.5, 1000.0]

@@ -116,6 +116,9 @@ def test_size_and_depth_are_bounded() -> None:
         (Range("a"), "'a' has the bounds none"),
         (Range("a", gte=1, gt=1), "gte, gt"),
         (Range("a", lte=1, lt=1), "lte, lt"),
+        (In("a", "en"), "'en': give a tuple"),
+        (Prefix("a", 5), "a prefix a text"),
+        (Equals(5, "x"), "needs a field name"),
     ],
 )
 def test_a_tree_that_says_nothing_is_refused(item: Filter, why: str) -> None:

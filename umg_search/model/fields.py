@@ -47,6 +47,7 @@ _MILLISECOND = timedelta(milliseconds=1)
 _DATE = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?", re.ASCII)
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,62}")
 _INTEGER = re.compile(r"[+-]?\d{1,19}", re.ASCII)
+_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _WIDTH = 63
 """Bits of an integer beside its sign."""
 
@@ -152,8 +153,14 @@ def _whole(text: str) -> int:
     return int(text)
 
 
+def _fraction(text: str) -> float:
+    if not _NUMBER.fullmatch(text):
+        raise ValueError(text)
+    return float(text)
+
+
 _READ: Mapping[FieldType, Callable[[str], Any]] = {
     FieldType.INTEGER: _whole,
-    FieldType.FLOAT: float,
+    FieldType.FLOAT: _fraction,
     FieldType.BOOLEAN: {"true": True, "false": False}.__getitem__,
 }

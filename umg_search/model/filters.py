@@ -133,7 +133,12 @@ def _clauses(item: Filter, depth: int) -> Iterator[Clause]:
 
 def _size(clause: Clause) -> int:
     """Return the number of values of a clause; QueryError where it says nothing, or the same thing twice."""
+    if not isinstance(clause.field, str) or (isinstance(clause, Prefix) and not isinstance(clause.prefix, str)):
+        raise QueryError(f"The filter's clause {clause!r} needs a field name, and a prefix a text.")
     if isinstance(clause, In):
+        given: object = clause.values
+        if isinstance(given, str):  # it would be taken letter by letter
+            raise QueryError(f"The filter asks {clause.field!r} for one of {given!r}: give a tuple of values.")
         if not clause.values:
             raise QueryError(f"The filter asks {clause.field!r} for one of no values: name at least one.")
         return len(clause.values)

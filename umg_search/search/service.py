@@ -149,8 +149,9 @@ class SearchService:
     def _read(self, asked: _Asked, ranking: Ranking, contested: set[DocumentVersion]) -> _Round:
         """Read the texts of a ranking, and the ledger's word on all that is shown of it."""
         shown = {item.version for item in ranking.places} | contested
-        if asked.query.explain:
-            # An explanation counts and weighs every hit, so it must not rest on one that may not be seen.
+        if asked.query.explain or asked.scope.principals is not None:
+            # An explanation counts every hit, and scores and warnings rest on all: none may come from a document that
+            # was revoked, even where its chunk entries do not say so yet.
             shown |= {version for item in ranking.evidence for version in item.ranked.hits.distinct}
         fetched = self._reader.fetch(asked.index, ranking.places, map(document_of, shown))
         asked.clock.lap("fetch")

@@ -72,7 +72,8 @@ def multi_search(
 ) -> Request:
     """Return one search for each channel; one whose expert has nothing to ask for is left out."""
     filters = filters_of(scope)
-    words, words_dropped = bounded_words(query.text)
+    # With titles each word is asked for twice.
+    words, words_dropped = bounded_words(query.text, MOST_WORDS // 2 if query.title_weight else MOST_WORDS)
     parts: dict[Expert, Mapping[str, Any]] = {Expert.LEXICAL: _matching(_matches(words, query.title_weight), filters)}
     if query.dense is not None:
         vector = orjson.Fragment(orjson.dumps(query.dense, option=orjson.OPT_SERIALIZE_NUMPY))

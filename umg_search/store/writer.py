@@ -165,6 +165,8 @@ class Writer:
     ) -> dict[DocumentKey, IngestReport]:
         """Return a report of each document that is settled; those that another writer got hold of are missing."""
         begun = self._begin(index, documents, entries)
+        if self._active(index) != index:  # it may be dropped by now, and a server would make its indices anew
+            return {}
         failed = generations.write(self._engine, index, begun)
         whole = [write for write in begun if write.version not in failed]
         # Asked after the ledger named the write: whoever flips later sees the name, and fences or repeats the write.
