@@ -88,7 +88,7 @@ def search(
     filter: Annotated[
         str | None,
         typer.Option(
-            help='Search documents with such metadata only: year >= 2020 and lang in [en, "x y"].', show_default=False
+            help='Search documents with such metadata only: year >= 2020 and not lang = "en".', show_default=False
         ),
     ] = None,
     max_per_document: Annotated[
