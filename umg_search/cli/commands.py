@@ -44,6 +44,12 @@ Principals = Annotated[
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 Collection = Annotated[str, typer.Option("--collection", help="The documents' collection.")]
+FilterText = Annotated[
+    str | None,
+    typer.Option(
+        help='Search documents with such metadata only: year >= 2020 and not lang = "en".', show_default=False
+    ),
+]
 Ids = Annotated[list[str], typer.Argument(help="Document ids.", show_default=False)]
 
 
@@ -85,12 +91,7 @@ def search(
     collection: Annotated[
         list[str] | None, typer.Option(help="Search this collection only; repeatable.", show_default=False)
     ] = None,
-    filter: Annotated[
-        str | None,
-        typer.Option(
-            help='Search documents with such metadata only: year >= 2020 and not lang = "en".', show_default=False
-        ),
-    ] = None,
+    filter: FilterText = None,
     max_per_document: Annotated[
         int | None, typer.Option(help="Most contexts of one document.", show_default=False)
     ] = None,
