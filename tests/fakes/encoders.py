@@ -74,13 +74,14 @@ def spec(
     access_control: bool = False,
     vectors: VectorType = VectorType.INT8,
     fields: tuple[DeclaredField, ...] = (),
+    encoding: Encoding = Encoding.DIRECT,
 ) -> SetSpec:
     return SetSpec(
         schema=SCHEMA,
         granularities=granularities,
         experts=experts,
         tokenizer="words",
-        encoding=Encoding.DIRECT,
+        encoding=encoding,
         analyzer="standard",
         access_control=access_control,
         dense=DenseModel("hashed-words", DIMS) if Expert.DENSE in experts else None,

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from umg_search.encoding.composed import compose_dense, compose_sparse
+from umg_search.encoding.composed import compose_dense
 from umg_search.encoding.models import is_model_fault
 from umg_search.encoding.vectors import bad_rows
 from umg_search.errors import DocumentError, QueryError, UmgError
@@ -20,6 +20,7 @@ from umg_search.model import (
     Vectors,
 )
 from umg_search.ports import DenseEncoder, SparseEncoder, TokenCounter
+from umg_search.sparse_vectors import compose_sparse, kept
 from umg_search.windows import Window, window_at, windows
 
 _NAMED = 5
@@ -161,7 +162,7 @@ class Encoders:
 
     def _sparse(self, plan: _Plan, vectors: Sequence[SparseVector]) -> Mapping[Granularity, Sequence[SparseVector]]:
         if self.encoding is Encoding.COMPOSED:
-            return compose_sparse(vectors, plan.split.sentences, self.granularities)
+            return compose_sparse([kept(vector) for vector in vectors], plan.split.sentences, self.granularities)
         return {g: [vectors[row] for row in rows] for g, rows in self._rows(plan).items()}
 
     def _rows(self, plan: _Plan) -> Mapping[Granularity, list[int]]:

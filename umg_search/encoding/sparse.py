@@ -11,9 +11,9 @@ import numpy as np
 from umg_search.encoding.batching import batches, halved_on_shortage
 from umg_search.encoding.models import AUTO, Lazy, load, locate
 from umg_search.encoding.tokens import Pieces, Tokens, cut_to_limit, room_for_text, tokens_of
-from umg_search.encoding.vectors import maxima, split_rows
 from umg_search.errors import ModelError
 from umg_search.model import SparseModel, SparseVector
+from umg_search.sparse_vectors import maxima, split_rows
 
 BATCH_TEXTS = 32
 BATCH_TOKENS = 2048

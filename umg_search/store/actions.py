@@ -11,8 +11,8 @@ from umg_search.store.batches import batches
 from umg_search.store.filters import FIELDS, LABELS
 from umg_search.store.ledger import oldest_retired
 from umg_search.store.names import block_id, chunk_id, document_id
-from umg_search.store.precision import decimals
 from umg_search.store.records import block_to_json, entry_to_json
+from umg_search.store.terms import features, pack
 
 SERVER_FIELDS = ("document", "retired_since", "write")
 """Fields of a ledger entry that only servers hold: its id, to sort by; its oldest retirement; the mark of the write."""
@@ -38,20 +38,22 @@ class Outcome(NamedTuple):
         return self.status < 300  # noqa: PLR2004 - HTTP
 
 
-def chunk_action(index: str, chunk: Chunk) -> Action:
-    """Return the action that stores a chunk entry."""
+def chunk_action(index: str, chunk: Chunk, *, copy: bool) -> Action:
+    """Return the action that stores a chunk entry, with a packed copy of its sparse vector or without."""
     subject = ChunkId(chunk.granularity, chunk.version, chunk.first)
-    return Action(subject, _lines("index", index, chunk_id(subject), chunk_source(chunk)))
+    return Action(subject, _lines("index", index, chunk_id(subject), chunk_source(chunk, copy=copy)))
 
 
-def chunk_source(chunk: Chunk) -> dict[str, Any]:
+def chunk_source(chunk: Chunk, *, copy: bool) -> dict[str, Any]:
     """Return the source of a chunk entry; fields that it does not have are left out."""
+    sparse = chunk.sparse if chunk.sparse is not None and len(chunk.sparse.terms) else None
     source: dict[str, Any] = {
         "unit": chunk.unit.decode("ascii"),
         "collection": chunk.collection,
         **attributes_source(chunk.attributes),
         "dense": chunk.dense,
-        "sparse": None if chunk.sparse is None or not len(chunk.sparse.terms) else _features(chunk.sparse),
+        "sparse": None if sparse is None else features(sparse),
+        "terms": pack(sparse) if copy and sparse is not None else None,
         "text": chunk.text,
     }
     return {field: value for field, value in source.items() if value is not None}
@@ -63,9 +65,12 @@ def block_action(index: str, block: TextBlock) -> Action:
     return Action(subject, _lines("index", index, block_id(subject), block_to_json(block)))
 
 
-def attributes_action(index: str, chunk: ChunkId, attributes: Attributes) -> Action:
-    """Return the action that replaces the attributes of a chunk entry."""
-    return Action(chunk, _lines("update", index, chunk_id(chunk), {"doc": attributes_source(attributes)}))
+def attributes_action(index: str, chunk: ChunkId, attributes: Attributes, sparse: SparseVector | None) -> Action:
+    """Return the action that replaces the attributes of a chunk entry, and supplies what its `_source` lacks."""
+    source = attributes_source(attributes)
+    if sparse is not None and len(sparse.terms):
+        source["sparse"] = features(sparse)
+    return Action(chunk, _lines("update", index, chunk_id(chunk), {"doc": source}))
 
 
 def attributes_source(attributes: Attributes) -> dict[str, Any]:
@@ -121,11 +126,6 @@ def outcomes(actions: Sequence[Action], answer: Mapping[str, Any]) -> Iterator[O
 
 def _server_fields(id: str, entry: LedgerEntry, mark: str) -> dict[str, Any]:
     return dict(zip(SERVER_FIELDS, (id, oldest_retired(entry), mark), strict=True))
-
-
-def _features(vector: SparseVector) -> orjson.Fragment:
-    pairs = zip(vector.terms.tolist(), decimals(vector.weights), strict=True)
-    return orjson.Fragment("{" + ",".join(f'"{term}":{weight}' for term, weight in pairs) + "}")
 
 
 def _lines(

@@ -29,6 +29,7 @@ from umg_search.model import (
     SparseVector,
 )
 from umg_search.ports import Scope
+from umg_search.sparse_vectors import heaviest
 from umg_search.store.batches import batches
 from umg_search.store.dialect import Dialect, cosines
 from umg_search.store.retrying import BUSY_ERRORS
@@ -80,7 +81,7 @@ def multi_search(
         parts[Expert.DENSE] = dialect.knn(vector, depth, filters)
     terms_dropped = 0
     if query.sparse is not None and len(query.sparse.terms):
-        terms, terms_dropped = heaviest(query.sparse)
+        terms, terms_dropped = heaviest(query.sparse, MOST_TERMS)
         parts[Expert.SPARSE] = _matching(_rank_features(terms), filters)
     channels = tuple(channel for channel in indices if channel.expert in parts)
     searches = {expert: orjson.dumps({**part, **_SHAPE, "size": depth}) for expert, part in parts.items()}
@@ -132,15 +133,6 @@ def _clause(item: Filter) -> dict[str, Any]:  # noqa: PLR0911 - one a case
             return {"exists": {"field": field}}
         case Prefix(field, prefix):
             return {"prefix": {field: {"value": prefix}}}
-
-
-def heaviest(terms: SparseVector, most: int = MOST_TERMS) -> tuple[SparseVector, int]:
-    """Return the heaviest terms, ascending by id, and how many were left out."""
-    dropped = max(0, len(terms.terms) - most)
-    if not dropped:
-        return terms, 0
-    kept = np.sort(np.argsort(-terms.weights, kind="stable")[:most])
-    return SparseVector(terms.terms[kept], terms.weights[kept]), dropped
 
 
 def bounded_words(text: str, most: int = MOST_WORDS) -> tuple[str, int]:

@@ -18,8 +18,9 @@ from umg_search.model import (
     VectorType,
 )
 from umg_search.ports import BlockId, Chunk, ChunkId
+from umg_search.sparse_vectors import kept
 from umg_search.store.attributes import attributes_of
-from umg_search.store.precision import stored_vector, stored_weights
+from umg_search.store.precision import stored_vector
 from umg_search.store.units import pack
 from umg_search.windows import windows
 
@@ -56,7 +57,7 @@ def chunks_of(encoded: EncodedDocument, version: DocumentVersion, spec: SetSpec)
                 collection=split.document.collection,
                 attributes=attributes,
                 dense=None if vectors is None else _usable(vectors[row], spec.vectors),
-                sparse=None if terms is None else stored_weights(terms[row]),
+                sparse=None if terms is None else kept(terms[row]),
                 text=split.text_of(*window) if Expert.LEXICAL in spec.experts else None,
             )
 

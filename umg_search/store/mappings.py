@@ -11,8 +11,8 @@ from umg_search.store.dialect import Dialect
 from umg_search.store.filters import FIELDS
 from umg_search.store.records import SCHEMA, spec_to_json
 
-FIELDS_OF = {Expert.DENSE: ("dense",), Expert.SPARSE: ("sparse",), Expert.LEXICAL: ("text", "title")}
-"""The fields of a chunk entry that each expert asks."""
+FIELDS_OF = {Expert.DENSE: ("dense",), Expert.SPARSE: ("sparse", "terms"), Expert.LEXICAL: ("text", "title")}
+"""The fields of a chunk entry that each expert has."""
 
 
 def chunk_index(dialect: Dialect, spec: SetSpec, *, shards: int, replicas: int, refresh_s: float) -> dict[str, Any]:

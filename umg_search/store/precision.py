@@ -8,10 +8,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from umg_search.model import EncodedQuery, FloatArray, SetSpec, SparseVector, StoredVector, VectorType
-
-WEIGHT_BITS = 15
-"""Low bits of a 32-bit float that `rank_features` drops: 9 significant ones are left, an error of 0.4 % at most."""
+from umg_search.model import EncodedQuery, FloatArray, SetSpec, StoredVector, VectorType
+from umg_search.sparse_vectors import WEIGHT_BITS
 
 ROUNDING = 1e-9
 """Relative error of the arithmetic below, and far less than the distance of two weights."""
@@ -33,13 +31,6 @@ def stored_vector(vector: StoredVector, kind: VectorType) -> StoredVector:
 def as_stored(query: EncodedQuery, spec: SetSpec) -> EncodedQuery:
     """Return a query whose vector has the numbers that those of the set have."""
     return query if query.dense is None else replace(query, dense=stored_vector(query.dense, spec.vectors))
-
-
-def stored_weights(vector: SparseVector) -> SparseVector:
-    """Return a sparse vector with the weights that `rank_features` keeps."""
-    bits = np.ascontiguousarray(vector.weights, dtype=np.float32).view(np.uint32)
-    kept = (bits >> WEIGHT_BITS << WEIGHT_BITS).view(np.float32)
-    return SparseVector(vector.terms, kept)
 
 
 def decimals(weights: NDArray[np.float32]) -> list[str]:

@@ -29,7 +29,7 @@ from umg_search.model import (
 )
 from umg_search.ports import BlockId
 
-SCHEMA = 1
+SCHEMA = 2
 """Version of everything that is stored; a reader refuses any other."""
 
 _SPEC = frozenset(

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, islice
 from typing import Any
 from uuid import uuid4
 
@@ -20,6 +20,7 @@ from umg_search.model import (
     LedgerEntry,
     Retrieval,
     SetSpec,
+    SparseVector,
     StoredSet,
     TextBlock,
 )
@@ -31,11 +32,12 @@ from umg_search.store.bulk import Bulk
 from umg_search.store.client import connect
 from umg_search.store.diagnosis.server import diagnose
 from umg_search.store.filters import resolved
-from umg_search.store.names import Names, block_id, document_hash, document_id
+from umg_search.store.names import Names, block_id, chunk_id, document_hash, document_id
 from umg_search.store.precision import as_stored
 from umg_search.store.records import block_from_json, entry_from_json
 from umg_search.store.retrying import BUSY
 from umg_search.store.server_sets import ServerSets
+from umg_search.store.terms import has_copy, restored, unpack
 
 PAGE = 500
 """Ledger entries read at once when the ledger is gone through."""
@@ -199,7 +201,11 @@ class ServerEngine:
 
     def write_chunks(self, index: IndexSet, chunks: Iterable[Chunk]) -> Mapping[ChunkId, str]:
         """Write chunk entries."""
-        return self._failures(actions.chunk_action(self._names.chunks(index, c.granularity), c) for c in chunks)
+        copies = {granularity: has_copy(granularity, index.spec) for granularity in index.spec.granularities}
+        return self._failures(
+            actions.chunk_action(self._names.chunks(index, c.granularity), c, copy=copies[c.granularity])
+            for c in chunks
+        )
 
     def write_blocks(self, index: IndexSet, blocks: Iterable[TextBlock]) -> Mapping[BlockId, str]:
         """Write text blocks."""
@@ -208,9 +214,11 @@ class ServerEngine:
     def update_attributes(
         self, index: IndexSet, chunks: Sequence[ChunkId], attributes: Attributes
     ) -> Mapping[ChunkId, str]:
-        """Replace them by partial updates: the servers keep vector and text, since both are in `_source`."""
+        """Replace them by partial updates: the servers keep vector and text, and are given the sparse vectors again."""
+        sparse = restored(index.spec, chunks, self._copies(index, chunks))
         return self._failures(
-            actions.attributes_action(self._names.chunks(index, c.granularity), c, attributes) for c in chunks
+            actions.attributes_action(self._names.chunks(index, c.granularity), c, attributes, sparse.get(c))
+            for c in chunks
         )
 
     def delete(
@@ -235,6 +243,16 @@ class ServerEngine:
 
     # --- helpers ------------------------------------------------------------------------------------------------
 
+    def _copies(self, index: IndexSet, chunks: Iterable[ChunkId]) -> dict[ChunkId, SparseVector]:
+        """Return the packed copies of sparse vectors that these entries hold."""
+        holders = [chunk for chunk in chunks if has_copy(chunk.granularity, index.spec)]
+        found = self._get(
+            {"_index": self._names.chunks(index, chunk.granularity), "_id": chunk_id(chunk), "_source": ["terms"]}
+            for chunk in holders
+        )
+        pairs = zip(holders, found, strict=True)
+        return {c: unpack(item["_source"]["terms"]) for c, item in pairs if item and "terms" in item["_source"]}
+
     def _failures(self, todo: Iterable[Action], also_fine: int = 200) -> dict[Any, str]:
         failed: dict[Any, str] = {}
         for outcome in self._bulk.send(todo):
@@ -258,12 +276,12 @@ class ServerEngine:
             raise EngineBusy(f"{self._server.where} lacks shards of {', '.join(lacking)}: {SEE_TO}.")
         self._server.call("POST", f"/{joined}/_refresh")
 
-    def _get(self, wanted: Sequence[Mapping[str, str]]) -> list[Mapping[str, Any] | None]:
+    def _get(self, wanted: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any] | None]:
         """Return entries as they are now, None for what does not exist."""
         found: list[Mapping[str, Any] | None] = []
-        for begin in range(0, len(wanted), MOST_IDS):
-            some = {"docs": wanted[begin : begin + MOST_IDS]}
-            answer = self._server.call("POST", "/_mget", some, missing=bodies.unread)
+        every = iter(wanted)
+        while some := list(islice(every, MOST_IDS)):
+            answer = self._server.call("POST", "/_mget", {"docs": some}, missing=bodies.unread)
             found += [item if _there(item) else None for item in answer.body["docs"]]
         return found
 

@@ -8,10 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from tests.unit.ranking.lists import PROPERTY
 from umg_search.granularity import Channel, Expert, Granularity
 from umg_search.model import DocumentVersion, EncodedQuery, SparseVector
 from umg_search.ports import Scope
@@ -102,31 +99,6 @@ def test_a_set_without_lexical_asks_no_match() -> None:
 
 def sparse(weights: list[float]) -> SparseVector:
     return SparseVector(np.arange(len(weights), dtype=np.int32), np.array(weights, dtype=np.float32))
-
-
-def test_the_heaviest_terms_are_kept_in_order_of_their_ids() -> None:
-    kept, dropped = bodies.heaviest(sparse([0.5, 2.0, 1.0, 3.0]), most=2)
-    assert (kept.terms.tolist(), kept.weights.tolist(), dropped) == ([1, 3], [2.0, 3.0], 4 - 2)
-
-
-def test_of_equally_heavy_terms_those_of_lower_id_are_kept() -> None:
-    assert bodies.heaviest(sparse([1.0, 1.0, 1.0]), most=2)[0].terms.tolist() == [0, 1]
-
-
-def test_a_query_of_few_terms_is_left_as_it_is() -> None:
-    vector = sparse([1.0, 2.0])
-    assert bodies.heaviest(vector) == (vector, 0)
-
-
-@PROPERTY
-@given(st.lists(st.floats(0.125, 5, width=16), max_size=30), st.integers(1, 20))
-def test_no_term_that_is_dropped_is_heavier_than_one_that_is_kept(weights: list[float], most: int) -> None:
-    kept, dropped = bodies.heaviest(sparse(weights), most=most)
-    assert len(kept.terms) + dropped == len(weights)
-    assert len(kept.terms) == min(most, len(weights))
-    left_out = set(range(len(weights))) - set(kept.terms.tolist())
-    assert max((weights[i] for i in left_out), default=0) <= min(kept.weights.tolist(), default=9)
-    assert kept.terms.tolist() == sorted(kept.terms.tolist())
 
 
 def test_a_query_of_fifteen_hundred_terms_asks_for_the_heaviest_and_says_so() -> None:

@@ -14,9 +14,10 @@ from tests.unit.ranking.lists import PROPERTY
 from umg_search.granularity import Expert, Granularity
 from umg_search.model import Document, DocumentKey, SplitDocument, version_of
 from umg_search.ports import BlockId, ChunkId
+from umg_search.sparse_vectors import kept
 from umg_search.store.entries import blocks_of, chunks_of, ids_of
 from umg_search.store.names import block_id, chunk_id, document_hash, document_id
-from umg_search.store.precision import stored_vector, stored_weights
+from umg_search.store.precision import stored_vector
 from umg_search.store.units import unpack
 from umg_search.windows import window_count, windows
 
@@ -53,7 +54,7 @@ def test_a_chunk_holds_what_searches_ask_for() -> None:
     assert (chunk.version, chunk.collection, chunk.attributes.acl) == (VERSION, "c", ("a", "z"))
     assert chunk.text == item.split.text_of(2, 5)
     assert chunk.dense.tolist() == stored_vector(item.dense[Granularity.G4][1], every.vectors).tolist()
-    assert chunk.sparse.weights.tolist() == stored_weights(item.sparse[Granularity.G4][1]).weights.tolist()
+    assert chunk.sparse.weights.tolist() == kept(item.sparse[Granularity.G4][1]).weights.tolist()
     (hits,) = unpack([[chunk.unit.decode()]])
     assert (hits.first.tolist(), hits.last.tolist(), hits.versions) == ([2], [5], (VERSION,))
     assert hits.counts.tolist() == list(item.split.counts)
@@ -132,7 +133,7 @@ for key in (("a", "x"), ("a", "y"), ("b", "x")):
     document = encoded(Document(id=key[1], text=text, collection=key[0], acl=("z", "y", "x")), spec())
     version = version_of(document.split.document.key.hash, 1)
     for chunk in chunks_of(document, version, spec()):
-        print(chunk_action(chunk.granularity.label, chunk).lines)
+        print(chunk_action(chunk.granularity.label, chunk, copy=True).lines)
     for block in blocks_of(document.split, version):
         print(block_action("text", block).lines)
 """
