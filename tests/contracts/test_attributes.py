@@ -97,9 +97,7 @@ def test_lists_and_scores_are_the_same_after_a_change(engine_settings: Settings,
     after = engine.ranked_lists(index, question, depth=50, scope=Scope())
     assert [ranked.channel for ranked in after.lists] == list(every.channels)
     for one, other in zip(before.lists, after.lists, strict=True):
-        scores, again = (
-            {place: s for place, s in zip(places(r), r.scores.tolist(), strict=True)} for r in (one, other)
-        )
+        scores, again = (dict(zip(places(r), r.scores.tolist(), strict=True)) for r in (one, other))
         # BM25 counts entries that were replaced, until the server merges them away.
         tolerance = 0.1 if one.channel.expert is Expert.LEXICAL else 1e-5
         assert scores == pytest.approx(again, rel=tolerance)
