@@ -5,14 +5,14 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from umg_search.model import LedgerEntry, SparseVector, TextBlock
+from umg_search.model import LedgerEntry, TextBlock
 from umg_search.ports import Attributes, BlockId, Chunk, ChunkId
 from umg_search.store.batches import batches
+from umg_search.store.copies import Copy, features, pack
 from umg_search.store.filters import FIELDS, LABELS
 from umg_search.store.ledger import oldest_retired
 from umg_search.store.names import block_id, chunk_id, document_id
 from umg_search.store.records import block_to_json, entry_to_json
-from umg_search.store.terms import features, pack
 
 SERVER_FIELDS = ("document", "retired_since", "write")
 """Fields of a ledger entry that only servers hold: its id, to sort by; its oldest retirement; the mark of the write."""
@@ -38,23 +38,21 @@ class Outcome(NamedTuple):
         return self.status < 300  # noqa: PLR2004 - HTTP
 
 
-def chunk_action(index: str, chunk: Chunk, *, copy: bool) -> Action:
-    """Return the action that stores a chunk entry, with a packed copy of its sparse vector or without."""
+def chunk_action(index: str, chunk: Chunk, copy: Copy | None) -> Action:
+    """Return the action that stores a chunk entry, with a packed copy of what its `_source` leaves out."""
     subject = ChunkId(chunk.granularity, chunk.version, chunk.first)
-    return Action(subject, _lines("index", index, chunk_id(subject), chunk_source(chunk, copy=copy)))
+    return Action(subject, _lines("index", index, chunk_id(subject), chunk_source(chunk, copy)))
 
 
-def chunk_source(chunk: Chunk, *, copy: bool) -> dict[str, Any]:
+def chunk_source(chunk: Chunk, copy: Copy | None) -> dict[str, Any]:
     """Return the source of a chunk entry; fields that it does not have are left out."""
-    sparse = chunk.sparse if chunk.sparse is not None and len(chunk.sparse.terms) else None
     source: dict[str, Any] = {
         "unit": chunk.unit.decode("ascii"),
         "collection": chunk.collection,
         **attributes_source(chunk.attributes),
-        "dense": chunk.dense,
-        "sparse": None if sparse is None else features(sparse),
-        "terms": pack(sparse) if copy and sparse is not None else None,
+        **_asked(Copy(chunk.dense, chunk.sparse)),
         "text": chunk.text,
+        "copy": None if copy is None else pack(copy),
     }
     return {field: value for field, value in source.items() if value is not None}
 
@@ -65,12 +63,16 @@ def block_action(index: str, block: TextBlock) -> Action:
     return Action(subject, _lines("index", index, block_id(subject), block_to_json(block)))
 
 
-def attributes_action(index: str, chunk: ChunkId, attributes: Attributes, sparse: SparseVector | None) -> Action:
-    """Return the action that replaces the attributes of a chunk entry, and supplies what its `_source` lacks."""
-    source = attributes_source(attributes)
-    if sparse is not None and len(sparse.terms):
-        source["sparse"] = features(sparse)
-    return Action(chunk, _lines("update", index, chunk_id(chunk), {"doc": source}))
+def attributes_action(index: str, chunk: ChunkId, attributes: Attributes, left_out: Mapping[str, Any]) -> Action:
+    """Return the action that replaces the attributes of a chunk entry; `left_out` are fields that `_source` lacks."""
+    return Action(
+        chunk, _lines("update", index, chunk_id(chunk), {"doc": {**attributes_source(attributes), **left_out}})
+    )
+
+
+def left_out(packed: str, whole: Copy) -> dict[str, Any]:
+    """Return the fields that `_source` lacks of a chunk entry: its copy as it was read, and what that stands for."""
+    return {"copy": packed, **_asked(whole)}
 
 
 def attributes_source(attributes: Attributes) -> dict[str, Any]:
@@ -126,6 +128,13 @@ def outcomes(actions: Sequence[Action], answer: Mapping[str, Any]) -> Iterator[O
 
 def _server_fields(id: str, entry: LedgerEntry, mark: str) -> dict[str, Any]:
     return dict(zip(SERVER_FIELDS, (id, oldest_retired(entry), mark), strict=True))
+
+
+def _asked(copy: Copy) -> dict[str, Any]:
+    """Return the fields that dense and sparse searches ask; an empty one would be refused."""
+    sparse = None if copy.sparse is None or not len(copy.sparse.terms) else features(copy.sparse)
+    fields = {"dense": copy.dense, "sparse": sparse}
+    return {field: value for field, value in fields.items() if value is not None}
 
 
 def _lines(

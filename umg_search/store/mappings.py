@@ -7,11 +7,12 @@ import orjson
 
 from umg_search.granularity import Expert
 from umg_search.model import SetSpec
+from umg_search.store.copies import has_copies
 from umg_search.store.dialect import Dialect
 from umg_search.store.filters import FIELDS
 from umg_search.store.records import SCHEMA, spec_to_json
 
-FIELDS_OF = {Expert.DENSE: ("dense",), Expert.SPARSE: ("sparse", "terms"), Expert.LEXICAL: ("text", "title")}
+FIELDS_OF = {Expert.DENSE: ("dense",), Expert.SPARSE: ("sparse", "copy"), Expert.LEXICAL: ("text", "title")}
 """The fields of a chunk entry that each expert has."""
 
 
@@ -21,6 +22,8 @@ def chunk_index(dialect: Dialect, spec: SetSpec, *, shards: int, replicas: int, 
     fields = body["mappings"]["properties"]
     for name in (name for expert in set(Expert) - set(spec.experts) for name in FIELDS_OF[expert]):
         del fields[name]
+    if not has_copies(spec):
+        del body["mappings"]["_source"]
     if spec.dense:
         fields["dense"] = dialect.vector_field(fields["dense"], spec.dense.dims, spec.vectors)
     if Expert.LEXICAL in spec.experts:

@@ -20,7 +20,6 @@ from umg_search.model import (
     LedgerEntry,
     Retrieval,
     SetSpec,
-    SparseVector,
     StoredSet,
     TextBlock,
 )
@@ -30,6 +29,7 @@ from umg_search.store import actions, bodies
 from umg_search.store.actions import Action, Outcome
 from umg_search.store.bulk import Bulk
 from umg_search.store.client import connect
+from umg_search.store.copies import copied, has_copies, restored, unpack
 from umg_search.store.diagnosis.server import diagnose
 from umg_search.store.filters import resolved
 from umg_search.store.names import Names, block_id, chunk_id, document_hash, document_id
@@ -37,7 +37,6 @@ from umg_search.store.precision import as_stored
 from umg_search.store.records import block_from_json, entry_from_json
 from umg_search.store.retrying import BUSY
 from umg_search.store.server_sets import ServerSets
-from umg_search.store.terms import has_copy, restored, unpack
 
 PAGE = 500
 """Ledger entries read at once when the ledger is gone through."""
@@ -201,9 +200,9 @@ class ServerEngine:
 
     def write_chunks(self, index: IndexSet, chunks: Iterable[Chunk]) -> Mapping[ChunkId, str]:
         """Write chunk entries."""
-        copies = {granularity: has_copy(granularity, index.spec) for granularity in index.spec.granularities}
+        spec = index.spec if has_copies(index.spec) else None
         return self._failures(
-            actions.chunk_action(self._names.chunks(index, c.granularity), c, copy=copies[c.granularity])
+            actions.chunk_action(self._names.chunks(index, c.granularity), c, copied(c, spec) if spec else None)
             for c in chunks
         )
 
@@ -214,10 +213,10 @@ class ServerEngine:
     def update_attributes(
         self, index: IndexSet, chunks: Sequence[ChunkId], attributes: Attributes
     ) -> Mapping[ChunkId, str]:
-        """Replace them by partial updates: the servers keep vector and text, and are given the sparse vectors again."""
-        sparse = restored(index.spec, chunks, self._copies(index, chunks))
+        """Replace them by partial updates; the servers keep what `_source` holds, and are given the rest again."""
+        missing = self._left_out(index, chunks)
         return self._failures(
-            actions.attributes_action(self._names.chunks(index, c.granularity), c, attributes, sparse.get(c))
+            actions.attributes_action(self._names.chunks(index, c.granularity), c, attributes, missing.get(c, {}))
             for c in chunks
         )
 
@@ -243,15 +242,16 @@ class ServerEngine:
 
     # --- helpers ------------------------------------------------------------------------------------------------
 
-    def _copies(self, index: IndexSet, chunks: Iterable[ChunkId]) -> dict[ChunkId, SparseVector]:
-        """Return the packed copies of sparse vectors that these entries hold."""
-        holders = [chunk for chunk in chunks if has_copy(chunk.granularity, index.spec)]
-        found = self._get(
-            {"_index": self._names.chunks(index, chunk.granularity), "_id": chunk_id(chunk), "_source": ["terms"]}
-            for chunk in holders
-        )
-        pairs = zip(holders, found, strict=True)
-        return {c: unpack(item["_source"]["terms"]) for c, item in pairs if item and "terms" in item["_source"]}
+    def _left_out(self, index: IndexSet, chunks: Sequence[ChunkId]) -> dict[ChunkId, dict[str, Any]]:
+        """Return the fields of all entries of some documents that their `_source` leaves out."""
+        if not has_copies(index.spec):
+            return {}
+        shape = {"_source": False, "stored_fields": ["copy"]}
+        wanted = ({"_index": self._names.chunks(index, c.granularity), "_id": chunk_id(c), **shape} for c in chunks)
+        found = zip(chunks, self._get(wanted), strict=True)
+        packed = {chunk: item["fields"]["copy"][0] for chunk, item in found if item is not None}
+        whole = restored(index.spec, {chunk: unpack(text, index.spec) for chunk, text in packed.items()})
+        return {chunk: actions.left_out(packed[chunk], copy) for chunk, copy in whole.items()}
 
     def _failures(self, todo: Iterable[Action], also_fine: int = 200) -> dict[Any, str]:
         failed: dict[Any, str] = {}

@@ -26,6 +26,7 @@ from umg_search.model import (
 from umg_search.ports import Attributes, BlockId, Chunk, ChunkId
 from umg_search.store import actions
 from umg_search.store.actions import Action
+from umg_search.store.copies import Copy
 
 GOLDEN = Path(__file__).parents[2] / "golden"
 DOCUMENT = DocumentHash(bytes(range(16)))
@@ -64,7 +65,7 @@ def golden(name: str) -> list[Any]:
 @pytest.mark.parametrize(
     ("name", "action"),
     [
-        ("bulk-chunk.ndjson", actions.chunk_action("umg-g04-v1", CHUNK, copy=True)),
+        ("bulk-chunk.ndjson", actions.chunk_action("umg-g04-v1", CHUNK, Copy(CHUNK.dense, CHUNK.sparse))),
         ("bulk-block.ndjson", actions.block_action("umg-text-v1", BLOCK)),
         ("bulk-new-entry.ndjson", actions.entry_action("umg-documents", ENTRY, "m1")),
         ("bulk-entry.ndjson", actions.entry_action("umg-documents", replace(ENTRY, token=(17, 2)), "m2")),
@@ -74,7 +75,7 @@ def golden(name: str) -> list[Any]:
                 "umg-g04-v1",
                 ChunkId(Granularity.G4, VERSION, 6),
                 Attributes(("bob",), {"lang": (), "year": (2020,)}, (), "New"),
-                CHUNK.sparse,
+                actions.left_out("AAAA", Copy(CHUNK.dense, CHUNK.sparse)),
             ),
         ),
         ("bulk-delete-chunk.ndjson", actions.delete_action("umg-g04-v1", ChunkId(Granularity.G4, VERSION, 6))),
@@ -86,7 +87,7 @@ def test_an_action_is_exactly_this(name: str, action: Action) -> None:
 
 
 def test_an_action_tells_whom_it_concerns() -> None:
-    assert actions.chunk_action("i", CHUNK, copy=False).subject == ChunkId(Granularity.G4, VERSION, 6)
+    assert actions.chunk_action("i", CHUNK, None).subject == ChunkId(Granularity.G4, VERSION, 6)
     assert actions.block_action("i", BLOCK).subject == BlockId(VERSION, 1)
     assert actions.entry_action("i", ENTRY, "m").subject is ENTRY
 
@@ -99,12 +100,12 @@ def test_what_a_chunk_does_not_have_is_no_field() -> None:
         replace(CHUNK, dense=None, sparse=None, text=None, attributes=untitled),
         replace(CHUNK, dense=None, sparse=nothing, text=None, attributes=untitled),
     ):
-        assert set(actions.chunk_source(chunk, copy=True)) == {"unit", "collection", "acl", "fields", "labels"}
+        assert set(actions.chunk_source(chunk, None)) == {"unit", "collection", "acl", "fields", "labels"}
 
 
 def test_names_of_sparse_terms_are_numbers() -> None:
     """Terms with dots ("u.s.", "3.14") would be paths of objects."""
-    assert set(lines(actions.chunk_action("i", CHUNK, copy=False))[1]["sparse"]) == {"7", "3001"}
+    assert set(lines(actions.chunk_action("i", CHUNK, None))[1]["sparse"]) == {"7", "3001"}
 
 
 def test_a_ledger_entry_that_nobody_waits_for_has_no_time_of_retirement() -> None:

@@ -133,7 +133,7 @@ for key in (("a", "x"), ("a", "y"), ("b", "x")):
     document = encoded(Document(id=key[1], text=text, collection=key[0], acl=("z", "y", "x")), spec())
     version = version_of(document.split.document.key.hash, 1)
     for chunk in chunks_of(document, version, spec()):
-        print(chunk_action(chunk.granularity.label, chunk, copy=True).lines)
+        print(chunk_action(chunk.granularity.label, chunk, None).lines)
     for block in blocks_of(document.split, version):
         print(block_action("text", block).lines)
 """

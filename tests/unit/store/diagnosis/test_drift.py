@@ -70,6 +70,6 @@ def test_what_concerns_the_mapping_as_a_whole_is_compared_too() -> None:
     assert [(str(d), d.essential) for d in differences(mapping(), told)] == [
         (f"{MAPPING}: _meta.encoding is composed instead of direct", True),
         (f"{MAPPING}: _source.enabled is false instead of true", True),
-        (f"{MAPPING}: _source.excludes is not set instead of ['sparse']", False),
+        (f"{MAPPING}: _source.excludes is not set instead of ['dense', 'sparse', 'copy']", False),
         (f"{MAPPING}: dynamic is true instead of strict", False),
     ]
