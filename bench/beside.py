@@ -23,6 +23,8 @@ from umg_search.windows import windows
 
 BATCH = 8
 SETTLING_SECONDS = 180
+STATS_SECONDS = 11
+"""Servers tell the size of a shard as it was up to ten seconds ago."""
 
 
 class Recorder:
@@ -104,9 +106,11 @@ def settle(connection: Any, indices: Sequence[str]) -> None:
     while any(retained(connection, name) for name in indices) and time.monotonic() < give_up:
         time.sleep(1)
     for name in indices:
+        connection.call("POST", f"/{name}/_flush?force=true")  # the one before may not have been safe yet
         connection.call("POST", f"/{name}/_forcemerge?max_num_segments=1")
         connection.call("POST", f"/{name}/_refresh")
         connection.call("POST", f"/{name}/_flush?force=true")  # only then the merged files go
+    time.sleep(STATS_SECONDS)
 
 
 def retained(connection: Any, index: str) -> bool:

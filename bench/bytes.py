@@ -26,7 +26,8 @@ def narrowed(corpus: Corpus, preset: str, experts: tuple[Expert, ...]) -> Corpus
         experts=experts,
         sparse=corpus.spec.sparse if Expert.SPARSE in experts else None,
     )
-    return replace(corpus, spec=spec)
+    documents = corpus.documents if spec.sparse else [replace(document, sparse={}) for document in corpus.documents]
+    return replace(corpus, spec=spec, documents=documents)
 
 
 def print_bytes(store: Store, what: str) -> None:
