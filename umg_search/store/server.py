@@ -6,9 +6,7 @@ from itertools import chain
 from typing import Any
 from uuid import uuid4
 
-import numpy as np
-
-from umg_search.errors import EngineBusy, EngineError, IndexMismatch, QueryError
+from umg_search.errors import EngineBusy, EngineError
 from umg_search.granularity import Expert
 from umg_search.model import (
     DocumentHash,
@@ -36,6 +34,7 @@ from umg_search.store.precision import as_stored
 from umg_search.store.records import block_from_json, entry_from_json
 from umg_search.store.retrying import BUSY
 from umg_search.store.server_sets import ServerSets
+from umg_search.store.soundness import check_query, chunk_fault
 
 PAGE = 500
 """Ledger entries read at once when the ledger is gone through."""
@@ -102,7 +101,7 @@ class ServerEngine:
 
     def ranked_lists(self, index: IndexSet, query: EncodedQuery, *, depth: int, scope: Scope) -> Retrieval:
         """Ask every channel in one multi-search."""
-        _check_vector(index, query)
+        check_query(query, index.spec)
         query = as_stored(query, index.spec)
         places = {channel: self._names.chunks(index, channel.granularity) for channel in index.spec.channels}
         seen = resolved(scope, index.spec)
@@ -198,8 +197,17 @@ class ServerEngine:
         return sum(outcome.done for outcome in self._bulk.send(todo))
 
     def write_chunks(self, index: IndexSet, chunks: Iterable[Chunk]) -> Mapping[ChunkId, str]:
-        """Write chunk entries."""
-        return self._failures(actions.chunk_action(self._names.chunks(index, c.granularity), c) for c in chunks)
+        """Write chunk entries; one that cannot be searched is not sent, since it may spoil the others' request."""
+        refused: dict[ChunkId, str] = {}
+
+        def sound() -> Iterator[Action]:
+            for chunk in chunks:
+                if why := chunk_fault(chunk, index.spec):
+                    refused[ChunkId(chunk.granularity, chunk.version, chunk.first)] = why
+                else:
+                    yield actions.chunk_action(self._names.chunks(index, chunk.granularity), chunk)
+
+        return self._failures(sound()) | refused
 
     def write_blocks(self, index: IndexSet, blocks: Iterable[TextBlock]) -> Mapping[BlockId, str]:
         """Write text blocks."""
@@ -301,16 +309,3 @@ def _hash(item: Mapping[str, Any]) -> DocumentHash:
 
 def _token(item: Mapping[str, Any]) -> tuple[int, int]:
     return item["_seq_no"], item["_primary_term"]
-
-
-def _check_vector(index: IndexSet, query: EncodedQuery) -> None:
-    """Refuse a query vector that no kNN search can be asked with."""
-    if index.spec.dense is None or query.dense is None:
-        return
-    if query.dense.shape != (index.spec.dense.dims,):
-        raise IndexMismatch(
-            f"The query vector has {query.dense.shape[-1]} dimensions, the index {index.spec.dense.dims}: "
-            f"use the model of the index, {index.spec.dense.name!r}."
-        )
-    if not np.all(np.isfinite(query.dense)) or not np.any(query.dense):
-        raise QueryError("The model gave no usable vector for this question (zeros, NaN or infinite): rephrase it.")

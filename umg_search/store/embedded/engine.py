@@ -36,11 +36,11 @@ from umg_search.store.embedded.database import DATABASE_FILE, Database
 from umg_search.store.embedded.diagnosis import RESERVE, diagnose
 from umg_search.store.embedded.filters import scope_filter
 from umg_search.store.embedded.lock import LOCK_FILE, FolderLock
-from umg_search.store.embedded.points import check_query
 from umg_search.store.embedded.shards import Shard
 from umg_search.store.embedded.translation import translated
 from umg_search.store.filters import resolved
 from umg_search.store.precision import as_stored
+from umg_search.store.soundness import check_query
 
 _BATCH = 1_000
 """Chunks that are sorted by shard at once."""
