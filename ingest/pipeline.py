@@ -1,11 +1,8 @@
 """The write path: documents in, one report each out."""
 
-import json
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import replace
-
-import orjson
 
 from ingest.chunks import split_documents
 from ingest.sentences import SentenceOptions
@@ -19,9 +16,6 @@ EMPTY = "There is no text in it."
 
 LEAST_CHARGE = 200
 """Characters that a document counts at least, so that a batch of tiny ones ends too."""
-
-MOST_ATTRIBUTE_BYTES = 1_000_000
-"""Largest title, metadata and ACL together, as JSON: they are one entry of the ledger."""
 
 
 class IngestService:
@@ -47,11 +41,8 @@ class IngestService:
         with ThreadPoolExecutor(max_workers=1, thread_name_prefix="umg-write") as pool:
             writing: Future[list[IngestReport]] | None = None
             busy: set[DocumentKey] = set()
-            for offered in self._batches(documents):
+            for batch in self._batches(documents):
                 index = self._writer.prepare(self._spec)  # another set may have become active since the last batch
-                refused = {document.key: reason for document in offered if (reason := unstorable(document))}
-                yield from (failure(document, refused[document.key]) for document in offered if document.key in refused)
-                batch = [document for document in offered if document.key not in refused]
                 if writing is not None and not busy.isdisjoint(document.key for document in batch):
                     wait([writing])  # the plan for the same document again must see what was written first
                 settled, encoded, seen = self._prepared(index, batch)
@@ -116,25 +107,6 @@ class IngestService:
             return []
         reports = self._writer.replace(index, [item.document for item in encoded], seen)
         return [replace(report, warnings=item.warnings) for report, item in zip(reports, encoded, strict=True)]
-
-
-def unstorable(document: Document) -> str:
-    """Return why no engine could hold a document, empty where one can.
-
-    Readers deliver none such; documents that a program makes may be.
-    """
-    if not document.id:
-        return "Its id is empty."
-    try:
-        values = [*document.key, document.title, document.metadata, document.acl]
-        json.dumps(values, allow_nan=False)  # stricter on types; orjson, which servers are asked with, on numbers
-        attributes = orjson.dumps(values)
-        document.text.encode("utf-8")
-    except (TypeError, ValueError, RecursionError) as error:
-        return f"It cannot be stored as JSON in UTF-8 ({error})."
-    if len(attributes) > MOST_ATTRIBUTE_BYTES:
-        return f"Its title, metadata and ACL take {len(attributes)} bytes, and {MOST_ATTRIBUTE_BYTES} are allowed."
-    return ""
 
 
 def _charge(document: Document) -> int:

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
@@ -95,3 +97,15 @@ def test_a_thousand_principals_are_answered_and_more_refused(store: Store) -> No
     for call in (lambda: store.found((*many, "ann", "x")), lambda: store.reader.text(DOCUMENT.key, (*many, "a", "x"))):
         with pytest.raises(QueryError, match=f"{MOST_PRINCIPALS + 1} principals, and {MOST_PRINCIPALS} are allowed"):
             call()
+
+
+@pytest.mark.parametrize("bad", [datetime(2026, 5, 1, tzinfo=UTC), b"bytes", 2**70, "\ud800", float("nan")])
+def test_metadata_that_are_no_json_fail_their_document_alone(store: Store, bad: Any) -> None:
+    """In a program's own hands: no reader delivers such."""
+    wrong = replace(DOCUMENT, text=TEXT + " More.", metadata={"year": 2021, "bad": bad})
+    fine = Document(id="fine", text=TEXT)
+    failed, stored = store.writer.replace(store.index, [encoded(d, SPEC) for d in (wrong, fine)])
+    assert "metadata field 'bad' cannot be stored as JSON" in failed.reason
+    assert stored.outcome is Outcome.NEW
+    assert "'bad'" in store.writer.update_attributes(store.index, wrong).reason
+    assert store.reader.text(DOCUMENT.key, ("ann",)) == TEXT

@@ -29,7 +29,7 @@ from umg_search.model import (
 )
 from umg_search.ports import ChunkId, Engine
 from umg_search.store import generations, ledger
-from umg_search.store.attributes import attributes_of, misfit
+from umg_search.store.attributes import attributes_of, misfit, unstorable
 from umg_search.store.entries import ids_of
 from umg_search.store.generations import Write
 from umg_search.windows import window_count
@@ -135,7 +135,12 @@ class Writer:
         return [self._delete(index, key) for key in keys]
 
     def mark_failed(self, index: IndexSet, document: Document, reason: str) -> IngestReport:
-        """Note in the ledger why a document could not be stored; the text that was live stays."""
+        """Note in the ledger why a document could not be stored, unless that cannot be stored either.
+
+        The text that was live stays.
+        """
+        if unstorable(document):
+            return failure(document, reason)
         entry = self._entries(index, [document.key]).get(document.key.hash) or ledger.blank(document.key)
         self._engine.write_entries([ledger.fail(replace(entry, key=document.key), reason, self._clock())])
         return failure(document, reason)
