@@ -12,6 +12,7 @@ UmgError
 │   ├── EngineUnsupported     an engine, version or offering that is not supported
 │   ├── EngineBusy            the engine or its folder is in use, or asks to slow down
 │   ├── WriteConflict         another writer changed the same document
+│   ├── SetDropped            an index set was dropped while it was used
 │   └── NoIndexSet            nothing was ingested under this prefix yet
 └── DocumentError             one document cannot be read, split, encoded or stored
     ├── DocumentNotFound      no such document in this collection
@@ -72,6 +73,10 @@ class EngineBusy(EngineError):
 
 class WriteConflict(EngineError):
     """Another writer changed the same document meanwhile."""
+
+
+class SetDropped(EngineError):
+    """An index set was dropped while it was read from or written to; the active set is another one."""
 
 
 class NoIndexSet(EngineError, ConfigurationError):

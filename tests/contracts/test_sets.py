@@ -30,6 +30,7 @@ from umg_search.model import (
     Outcome,
     SetRole,
     SetSpec,
+    Verdict,
 )
 from umg_search.ports import Engine, Scope
 from umg_search.search import Query, RankingOptions, SearchService
@@ -350,6 +351,24 @@ def test_a_write_that_a_flip_to_equal_settings_overtakes_goes_to_the_new_set(lib
     assert report.outcome is Outcome.UPDATED
     assert library.found("glacier glacier29") == {"glacier"}
     assert library.sets.coverage()["v2"].gap == 0
+
+
+@pytest.mark.parametrize("operation", ["write_blocks", "write_chunks"])
+def test_a_write_into_a_set_that_is_dropped_makes_no_index_of_its_own(library: Library, operation: str) -> None:
+    """The flip, and a drop that does not wait, take place between the ledger's word and the entries."""
+    index = library.build(OLD)
+    slow = Interposed(library.engine)
+
+    def overtake() -> None:
+        library.activate(index)
+        library.engine.drop_set(IndexSet(1, OLD))
+
+    slow.before(operation, overtake)
+    (report,) = library.put(document("glacier", text=prose("glacier", 30)), engine=slow)
+    assert report.outcome is Outcome.UPDATED
+    assert library.found("glacier glacier29") == {"glacier"}
+    assert library.roles() == {2: SetRole.ACTIVE}
+    assert {f.verdict for f in library.engine.diagnose(None) if f.check == "leftovers"} == {Verdict.OK}
 
 
 def test_a_document_that_the_new_model_cannot_encode_keeps_the_set_from_being_activated(library: Library) -> None:

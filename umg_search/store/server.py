@@ -6,7 +6,7 @@ from itertools import chain
 from typing import Any
 from uuid import uuid4
 
-from umg_search.errors import EngineBusy, EngineError
+from umg_search.errors import EngineBusy, EngineError, SetDropped
 from umg_search.granularity import Expert
 from umg_search.model import (
     DocumentHash,
@@ -29,7 +29,7 @@ from umg_search.store.bulk import Bulk
 from umg_search.store.client import connect
 from umg_search.store.diagnosis.server import diagnose
 from umg_search.store.filters import resolved
-from umg_search.store.names import Names, block_id, document_hash, document_id
+from umg_search.store.names import TEXT, Names, block_id, document_hash, document_id
 from umg_search.store.precision import as_stored
 from umg_search.store.records import block_from_json, entry_from_json
 from umg_search.store.retrying import BUSY
@@ -43,6 +43,8 @@ MOST_IDS = 500
 """Entries of one multi-get: 500 blocks of text are about 2 MB."""
 
 SEE_TO = "see to this index, or try again later"
+
+NO_INDEX = "index_not_found_exception"
 
 _GONE = 404
 _TIMED_OUT = 408
@@ -205,20 +207,20 @@ class ServerEngine:
                 if why := chunk_fault(chunk, index.spec):
                     refused[ChunkId(chunk.granularity, chunk.version, chunk.first)] = why
                 else:
-                    yield actions.chunk_action(self._names.chunks(index, chunk.granularity), chunk)
+                    yield actions.chunk_action(self._names.writing(index, chunk.granularity.label), chunk)
 
         return self._failures(sound()) | refused
 
     def write_blocks(self, index: IndexSet, blocks: Iterable[TextBlock]) -> Mapping[BlockId, str]:
         """Write text blocks."""
-        return self._failures(actions.block_action(self._names.text(index), block) for block in blocks)
+        return self._failures(actions.block_action(self._names.writing(index, TEXT), block) for block in blocks)
 
     def update_attributes(
         self, index: IndexSet, chunks: Sequence[ChunkId], attributes: Attributes
     ) -> Mapping[ChunkId, str]:
         """Replace them by partial updates: the servers keep vector and text, since both are in `_source`."""
         return self._failures(
-            actions.attributes_action(self._names.chunks(index, c.granularity), c, attributes) for c in chunks
+            actions.attributes_action(self._names.writing(index, c.granularity.label), c, attributes) for c in chunks
         )
 
     def delete(
@@ -249,6 +251,8 @@ class ServerEngine:
             if outcome.done or outcome.status == also_fine:
                 continue
             reason = bodies.reason_of(outcome.word.get("error"))
+            if outcome.status == _GONE and reason.startswith(NO_INDEX):
+                raise SetDropped(f"{self._server.where} has no index {outcome.word['_index']} any more: run it again.")
             if outcome.status in BUSY:  # no fault of the entry, and the next ones would have to wait as long
                 index = outcome.word["_index"]
                 raise EngineBusy(f"{self._server.where} cannot write to {index} for now ({reason}): {SEE_TO}.")

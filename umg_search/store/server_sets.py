@@ -84,7 +84,7 @@ class ServerSets:
         """Create version 1 and make it active; several workers may do so at once."""
         index = IndexSet(1, spec)
         self._create(self._names.documents, mappings.ledger_index(self._server.dialect, **self._size))
-        self._create_indices(index, {})
+        self._create_indices(index)
         self._check_unmixed(index)
         self._flip([_alias("add", name, self._names.alias(kind)) for kind, name in self._names.of_set(index).items()])
         return self.active() or index
@@ -98,7 +98,7 @@ class ServerSets:
             version = max(lease.highest, *versions) + 1
             if self._write(replace(lease, highest=version), token):
                 index = IndexSet(version, spec)
-                self._create_indices(index, {"aliases": {self._names.alias(BUILDING): {}}})
+                self._create_indices(index, self._names.alias(BUILDING))
                 self._check_unmixed(index)
                 return index
         raise EngineError(f"{self._names.leases} at {self._server.where} is written by others all the time: try again.")
@@ -151,12 +151,14 @@ class ServerSets:
     def _role(self, aliases: Mapping[str, Any]) -> SetRole:
         return next((role for kind, role in _ROLES if self._names.alias(kind) in aliases), SetRole.OLDER)
 
-    def _create_indices(self, index: IndexSet, text_extras: Mapping[str, Any]) -> None:
+    def _create_indices(self, index: IndexSet, *text_aliases: str) -> None:
         """Create chunk indices, then the text index; one that is there already is kept."""
         chunk_body = mappings.chunk_index(self._server.dialect, index.spec, **self._size)
-        text_body = {**mappings.text_index(self._server.dialect, index.spec, **self._size), **text_extras}
+        text_body = mappings.text_index(self._server.dialect, index.spec, **self._size)
         for kind, name in self._names.of_set(index).items():
-            self._create(name, text_body if kind == TEXT else chunk_body)
+            aliases = [self._names.writing(index, kind), *(text_aliases if kind == TEXT else ())]
+            body = text_body if kind == TEXT else chunk_body
+            self._create(name, {**body, "aliases": {alias: {} for alias in aliases}})
 
     def _create(self, name: str, body: Mapping[str, Any]) -> None:
         answer = self._server.call("PUT", f"/{name}", body, accept={_REFUSED})

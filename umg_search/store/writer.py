@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from enum import Enum, StrEnum
 
-from umg_search.errors import DocumentNotFound, IndexMismatch, WriteConflict
+from umg_search.errors import DocumentNotFound, IndexMismatch, SetDropped, WriteConflict
 from umg_search.model import (
     DeclaredField,
     Document,
@@ -170,9 +170,10 @@ class Writer:
     ) -> dict[DocumentKey, IngestReport]:
         """Return a report of each document that is settled; those that another writer got hold of are missing."""
         begun = self._begin(index, documents, entries)
-        if self._active(index) != index:  # it may be dropped by now, and a server would make its indices anew
+        try:
+            failed = generations.write(self._engine, index, begun)
+        except SetDropped:  # what was begun went with it
             return {}
-        failed = generations.write(self._engine, index, begun)
         whole = [write for write in begun if write.version not in failed]
         # Asked after the ledger named the write: whoever flips later sees the name, and fences or repeats the write.
         finished = self._finish(index, whole) if self._active(index) == index else {}

@@ -14,7 +14,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TypeVar
 
-from umg_search.errors import ConfigurationError, EngineBusy, EngineError, NoIndexSet
+from umg_search.errors import ConfigurationError, EngineBusy, EngineError, NoIndexSet, SetDropped
 from umg_search.granularity import Granularity
 from umg_search.model import (
     DocumentHash,
@@ -147,6 +147,7 @@ class EmbeddedEngine:
         """Write chunk entries; return a reason for each that failed."""
 
         def write() -> dict[ChunkId, str]:
+            self._check_there(index)
             failed: dict[ChunkId, str] = {}
             for some in batches(chunks, lambda _: 1, _BATCH):
                 failed |= self._by_shard(index, some, Shard.write)
@@ -156,7 +157,12 @@ class EmbeddedEngine:
 
     def write_blocks(self, index: IndexSet, blocks: Iterable[TextBlock]) -> Mapping[BlockId, str]:
         """Write text blocks, all or none."""
-        self._write("Writing texts", lambda: self._database.write_blocks(index, blocks))
+
+        def write() -> None:
+            self._check_there(index)
+            self._database.write_blocks(index, blocks)
+
+        self._write("Writing texts", write)
         return {}
 
     def update_attributes(
@@ -286,6 +292,10 @@ class EmbeddedEngine:
             if parts[granularity]:
                 failed |= call(shard, parts[granularity])
         return failed
+
+    def _check_there(self, index: IndexSet) -> None:
+        if index.version not in self._database.versions():
+            raise SetDropped(f"Index set {index.label} in {self._path} was dropped meanwhile: run it again.")
 
     def _check_usable(self) -> None:
         if self._process != os.getpid():
