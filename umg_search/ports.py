@@ -188,6 +188,10 @@ class Engine(Protocol):
         """Make a set active and the one before previous, in one step; every search sees either the one or the other."""
         ...
 
+    def seconds_to_follow(self) -> float:
+        """Return how long a process may go on with the set that was active before, once another one is."""
+        ...
+
     def drop_set(self, index: IndexSet) -> None:
         """Delete a set that is not active, with all its entries; what is gone already is no failure."""
         ...

@@ -84,7 +84,7 @@ def rollback(*, as_json: AsJson = False) -> int:
 
 @index_app.command()
 def drop(version: Version) -> int:
-    """Delete a set that is not active; its disk space is free at once."""
+    """Delete a set that is not active, after 2 seconds, in which running services leave it; its disk is free then."""
     settings = load_settings()
     with opened(settings) as engine:
         _service(engine, settings).drop(version)

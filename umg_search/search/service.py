@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from time import perf_counter
 
+from umg_search.errors import SetDropped
 from umg_search.granularity import Expert
 from umg_search.model import (
     DocumentVersion,
@@ -24,7 +25,7 @@ from umg_search.search.questions import QueryEncoder, Questions, Remembered
 from umg_search.search.ranking import Ranking, hit_in, merged, rank, refilled
 from umg_search.store.contexts import passage
 from umg_search.store.filters import resolved
-from umg_search.store.reader import Reader, Verdict, effective, judge
+from umg_search.store.reader import Reader, Verdict, effective, from_active_set, judge
 
 REFILLS = 2
 """How often tokens that duplicates leave are filled again; each costs one more read of texts, and no search."""
@@ -101,6 +102,9 @@ class SearchService:
         QueryError for a question or options that cannot be searched with, EngineError where every list failed; where
         only some failed, `degraded` names them.
         """
+        return from_active_set(lambda: self._search(query))
+
+    def _search(self, query: Query) -> SearchResult:
         clock = _Stopwatch()
         index = self._reader.active_set()
         scope = replace(query.scope, principals=effective(query.scope.principals, index.spec))
@@ -158,7 +162,13 @@ class SearchService:
         return _Round(ranking, fetched, judge(shown, fetched.entries, asked.index.label, asked.scope.principals))
 
     def _refused(self, asked: _Asked, lists: Iterable[RankedList]) -> frozenset[DocumentVersion]:
-        """Return every version in the lists that may not be shown, so that one more round is enough."""
+        """Return every version in the lists that may not be shown, so that one more round is enough.
+
+        SetDropped where the set is no longer searched: one that is dropped leaves the ledger first, which then knows
+        of none of its versions.
+        """
+        if self._reader.active_set() != asked.index:
+            raise SetDropped(f"Index set {asked.index.label} is no longer the active one: search again.")
         versions = {version for ranked in lists for version in ranked.hits.distinct}
         entries = self._reader.fetch(asked.index, (), map(document_of, versions)).entries
         return judge(versions, entries, asked.index.label, asked.scope.principals).refused

@@ -1,9 +1,10 @@
 """The read path's half of the store: the active set, the ranked lists, and what may be shown of them."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
-from umg_search.errors import DocumentNotFound, EngineError, NoIndexSet, QueryError
+from umg_search.errors import DocumentNotFound, EngineError, NoIndexSet, QueryError, SetDropped
 from umg_search.model import (
     BLOCK_SENTENCES,
     EVERYBODY,
@@ -27,6 +28,8 @@ from umg_search.store.contexts import blocks_for
 
 MOST_PRINCIPALS = 1_024
 """Principals of one request."""
+
+_Answer = TypeVar("_Answer")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +86,9 @@ class Reader:
 
     def text(self, key: DocumentKey, principals: tuple[str, ...] | None = None) -> str:
         """Return the stored text of a document; DocumentNotFound where there is none for these principals."""
+        return from_active_set(lambda: self._text(key, principals))
+
+    def _text(self, key: DocumentKey, principals: tuple[str, ...] | None) -> str:
         index = self.active_set()
         principals = effective(principals, index.spec)
         entry = self._engine.fetch(index, [key.hash], []).entries.get(key.hash)
@@ -101,6 +107,14 @@ class Reader:
         index = self._engine.active_set()
         sizes = self._engine.sizes(index) if index else {}
         return Status(self._engine.info(), index, self._engine.states() if index else {}, sizes)
+
+
+def from_active_set(read: Callable[[], _Answer]) -> _Answer:
+    """Read once more where the set was dropped meanwhile: another one is active then."""
+    try:
+        return read()
+    except SetDropped:
+        return read()
 
 
 def effective(principals: tuple[str, ...] | None, spec: SetSpec) -> tuple[str, ...] | None:

@@ -33,7 +33,7 @@ from umg_search.store.names import TEXT, Names, block_id, document_hash, documen
 from umg_search.store.precision import as_stored
 from umg_search.store.records import block_from_json, entry_from_json
 from umg_search.store.retrying import BUSY
-from umg_search.store.server_sets import ServerSets
+from umg_search.store.server_sets import SET_SECONDS, ServerSets
 from umg_search.store.soundness import check_query, chunk_fault
 
 PAGE = 500
@@ -87,6 +87,10 @@ class ServerEngine:
         """Flip all aliases in one request."""
         self._sets.activate(index)
 
+    def seconds_to_follow(self) -> float:
+        """Return how long the active set is remembered."""
+        return SET_SECONDS
+
     def drop_set(self, index: IndexSet) -> None:
         """Delete the indices of a set in one request."""
         self._sets.drop(index)
@@ -116,6 +120,8 @@ class ServerEngine:
         parts = dict(zip(request.channels, answers, strict=True))
         reasons = {channel: bodies.failure_of(part) for channel, part in parts.items()}
         failed = {channel: reason for channel, reason in reasons.items() if reason is not None}
+        if any(reason.startswith(NO_INDEX) for reason in failed.values()):
+            self._check_there(index)
         lists = bodies.read_lists({channel: part for channel, part in parts.items() if channel not in failed})
         return Retrieval(tuple(lists), failed, request.notes)
 
@@ -132,6 +138,8 @@ class ServerEngine:
             for block, item in zip(blocks, found[: len(blocks)], strict=True)
             if item is not None
         }
+        if blocks and not texts:
+            self._check_there(index)
         entries = [_entry(item) for item in found[len(blocks) :] if item is not None]
         return Fetched({entry.document: entry for entry in entries}, texts)
 
@@ -252,12 +260,17 @@ class ServerEngine:
                 continue
             reason = bodies.reason_of(outcome.word.get("error"))
             if outcome.status == _GONE and reason.startswith(NO_INDEX):
-                raise SetDropped(f"{self._server.where} has no index {outcome.word['_index']} any more: run it again.")
+                raise SetDropped(f"{self._server.where} has no index {outcome.word['_index']} any more: try again.")
             if outcome.status in BUSY:  # no fault of the entry, and the next ones would have to wait as long
                 index = outcome.word["_index"]
                 raise EngineBusy(f"{self._server.where} cannot write to {index} for now ({reason}): {SEE_TO}.")
             failed[outcome.action.subject] = reason
         return failed
+
+    def _check_there(self, index: IndexSet) -> None:
+        if index not in {stored.index for stored in self._sets.every()}:
+            self._sets.forget()
+            raise SetDropped(f"Index set {index.label} at {self._server.where} was dropped meanwhile: try again.")
 
     def _refresh(self, names: Sequence[str]) -> None:
         """Refresh indices that are all there; servers let a refresh wait for a lost shard, longer than we do."""

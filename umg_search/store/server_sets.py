@@ -15,7 +15,7 @@ from umg_search.store.names import BUILDING, PREVIOUS, TEXT, Names
 from umg_search.store.records import spec_from_json
 
 SET_SECONDS = 2.0
-"""How long a process may go on with the active set it last saw; a flip is followed within that time."""
+"""How long a process may go on with the active set it last saw; a flip is followed, and a drop waits, for that time."""
 
 _ATTEMPTS = 5
 """Tries at a conditional write of the lease."""
@@ -122,6 +122,10 @@ class ServerSets:
                 actions.append(_alias("remove", text, self._names.alias(PREVIOUS)))
         new = self._names.of_set(index)
         self._flip(actions + [_alias("add", name, self._names.alias(kind)) for kind, name in new.items()])
+        self._seen = None
+
+    def forget(self) -> None:
+        """Ask for the active set anew, whenever it was last seen."""
         self._seen = None
 
     def drop(self, index: IndexSet) -> None:

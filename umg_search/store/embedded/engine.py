@@ -102,6 +102,10 @@ class EmbeddedEngine:
         """Make a set the active one, in one transaction."""
         self._write("Activating an index set", lambda: self._database.activate(index))
 
+    def seconds_to_follow(self) -> float:
+        """Return 0: the active set is looked up each time."""
+        return 0.0
+
     def drop_set(self, index: IndexSet) -> None:
         """Forget a set, then delete its files; a crash in between leaves them to the next creation."""
         with self._creating:
@@ -133,11 +137,16 @@ class EmbeddedEngine:
         answers = self._each(index, "Searching", lambda shard: shard.ranked_lists(query, depth, seen))
         lists = {ranked.channel: ranked for answer in answers.values() for ranked in answer.lists}
         failed = {channel: why for answer in answers.values() for channel, why in answer.failed.items()}
+        if failed:
+            self._check_there(index)
         return Retrieval(tuple(lists[channel] for channel in index.spec.channels if channel in lists), failed)
 
     def fetch(self, index: IndexSet, documents: Sequence[DocumentHash], blocks: Sequence[BlockId]) -> Fetched:
         """Read ledger entries and text blocks as of one moment."""
-        return self._do("Reading texts", lambda: self._database.fetch(index, documents, blocks))
+        fetched = self._do("Reading texts", lambda: self._database.fetch(index, documents, blocks))
+        if blocks and not fetched.blocks:
+            self._check_there(index)
+        return fetched
 
     def write_entries(self, entries: Sequence[LedgerEntry]) -> list[LedgerEntry | None]:
         """Write ledger entries whose `token` is still the current one; return each with its new one, else None."""
@@ -295,7 +304,7 @@ class EmbeddedEngine:
 
     def _check_there(self, index: IndexSet) -> None:
         if index.version not in self._database.versions():
-            raise SetDropped(f"Index set {index.label} in {self._path} was dropped meanwhile: run it again.")
+            raise SetDropped(f"Index set {index.label} in {self._path} was dropped meanwhile: try again.")
 
     def _check_usable(self) -> None:
         if self._process != os.getpid():
