@@ -7,10 +7,9 @@ from dataclasses import replace
 from ingest.chunks import split_documents
 from ingest.sentences import SentenceOptions
 from umg_search.encoding.encoders import Encoded, Encoders, EncodingFailure
-from umg_search.errors import DocumentNotFound, WriteConflict
 from umg_search.model import Document, DocumentKey, IndexSet, IngestReport, Outcome, SetSpec
 from umg_search.store.attributes import misfit
-from umg_search.store.writer import Change, Seen, Writer, failure
+from umg_search.store.writer import Change, Seen, Writer
 
 EMPTY = "There is no text in it."
 
@@ -79,7 +78,9 @@ class IngestService:
         fitting = [d for d in batch if d.key not in wrong]
         seen = self._writer.seen(index, fitting)
         plan = list(zip(fitting, self._writer.plan(index, fitting, seen), strict=True))
-        reports += [self._kept(index, d, change, seen) for d, change in plan if change is not Change.TEXT]
+        reports += [IngestReport(d.id, d.collection, Outcome.UNCHANGED) for d, change in plan if change is Change.NONE]
+        described = [document for document, change in plan if change is Change.ATTRIBUTES]
+        reports += self._writer.update_attributes(index, described, seen)
         changed = [document for document, change in plan if change is Change.TEXT]
         split = split_documents(changed, self._encoders.counter, self._sentences)
         reports += [self._writer.mark_failed(index, s.document, EMPTY) for s in split if not s.sentences]
@@ -91,15 +92,6 @@ class IngestService:
             else:
                 encoded.append(item)
         return reports, encoded, seen
-
-    def _kept(self, index: IndexSet, document: Document, change: Change, seen: Seen) -> IngestReport:
-        """Return the report of a document whose text is unchanged, its attributes stored where they changed."""
-        if change is Change.NONE:
-            return IngestReport(document.id, document.collection, Outcome.UNCHANGED)
-        try:
-            return self._writer.update_attributes(index, document, seen)
-        except (DocumentNotFound, WriteConflict) as error:
-            return failure(document, str(error))
 
     def _store(self, index: IndexSet, encoded: Sequence[Encoded], seen: Seen) -> list[IngestReport]:
         """Write encoded documents, and hand on what their encoders had to say."""

@@ -228,9 +228,9 @@ class Engine(Protocol):
         ...
 
     def update_attributes(
-        self, index: IndexSet, chunks: Sequence[ChunkId], attributes: Attributes
+        self, index: IndexSet, changes: Iterable[tuple[Sequence[ChunkId], Attributes]]
     ) -> Mapping[ChunkId, str]:
-        """Replace the attributes on chunk entries; every expert must still find them afterwards."""
+        """Replace the attributes on chunk entries of several documents; every expert must find them afterwards."""
         ...
 
     def delete(

@@ -58,7 +58,7 @@ def store(engine_settings: Settings) -> Iterator[Store]:
 def test_new_values_match_and_old_ones_no_longer(store: Store) -> None:
     assert store.found(("ann",), "year = 2020 and lang = de and source = wiki and exists(lang)")
     changed = replace(DOCUMENT, acl=("bob",), metadata={"year": 2021, "kind": {"of": "thing"}})
-    assert store.writer.update_attributes(store.index, changed).outcome is Outcome.UPDATED
+    assert store.writer.update_attributes(store.index, [changed])[0].outcome is Outcome.UPDATED
     assert not store.found(("ann",))
     assert store.found(("bob",), 'year = 2021 and "kind.of" = thing and not exists(lang)')
     for old in ("year = 2020", "lang = de", "source = wiki", "exists(lang)"):
@@ -72,7 +72,7 @@ def test_a_revocation_since_the_plan_is_not_undone_by_the_write(store: Store) ->
     new = replace(DOCUMENT, text=TEXT + " And a new part.")
     seen = store.writer.seen(store.index, [new])
     item = encoded(new, SPEC)
-    store.writer.update_attributes(store.index, replace(DOCUMENT, acl=("bob",)))
+    store.writer.update_attributes(store.index, [replace(DOCUMENT, acl=("bob",))])
     (report,) = store.writer.replace(store.index, [item], seen)
     assert (report.outcome, report.reason) == (Outcome.FAILED, CONFLICT)
     assert not store.found(("ann",))
@@ -107,5 +107,5 @@ def test_metadata_that_are_no_json_fail_their_document_alone(store: Store, bad: 
     failed, stored = store.writer.replace(store.index, [encoded(d, SPEC) for d in (wrong, fine)])
     assert "metadata field 'bad' cannot be stored as JSON" in failed.reason
     assert stored.outcome is Outcome.NEW
-    assert "'bad'" in store.writer.update_attributes(store.index, wrong).reason
+    assert "'bad'" in store.writer.update_attributes(store.index, [wrong])[0].reason
     assert store.reader.text(DOCUMENT.key, ("ann",)) == TEXT

@@ -107,13 +107,14 @@ class MemoryEngine:
         return {}
 
     def update_attributes(
-        self, index: IndexSet, chunks: Sequence[ChunkId], attributes: Attributes
+        self, index: IndexSet, changes: Iterable[tuple[Sequence[ChunkId], Attributes]]
     ) -> Mapping[ChunkId, str]:
         del index
         self._enter("update_attributes")
-        there = [chunk for chunk in chunks if chunk in self.chunks]
-        self.chunks |= {chunk: replace(self.chunks[chunk], attributes=attributes) for chunk in there}
-        return {chunk: "missing" for chunk in chunks if chunk not in self.chunks}
+        every = {chunk: attributes for chunks, attributes in changes for chunk in chunks}
+        there = {chunk: attributes for chunk, attributes in every.items() if chunk in self.chunks}
+        self.chunks |= {chunk: replace(self.chunks[chunk], attributes=held) for chunk, held in there.items()}
+        return {chunk: "missing" for chunk in every if chunk not in self.chunks}
 
     def delete(
         self, index: IndexSet, chunks: Sequence[ChunkId], blocks: Sequence[BlockId]

@@ -224,11 +224,13 @@ class ServerEngine:
         return self._failures(actions.block_action(self._names.writing(index, TEXT), block) for block in blocks)
 
     def update_attributes(
-        self, index: IndexSet, chunks: Sequence[ChunkId], attributes: Attributes
+        self, index: IndexSet, changes: Iterable[tuple[Sequence[ChunkId], Attributes]]
     ) -> Mapping[ChunkId, str]:
         """Replace them by partial updates: the servers keep vector and text, since both are in `_source`."""
         return self._failures(
-            actions.attributes_action(self._names.writing(index, c.granularity.label), c, attributes) for c in chunks
+            actions.attributes_action(self._names.writing(index, chunk.granularity.label), chunk, attributes)
+            for chunks, attributes in changes
+            for chunk in chunks
         )
 
     def delete(

@@ -9,6 +9,7 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from threading import Lock
@@ -175,14 +176,18 @@ class EmbeddedEngine:
         return {}
 
     def update_attributes(
-        self, index: IndexSet, chunks: Sequence[ChunkId], attributes: Attributes
+        self, index: IndexSet, changes: Iterable[tuple[Sequence[ChunkId], Attributes]]
     ) -> Mapping[ChunkId, str]:
         """Replace the attributes on chunk entries; a missing one is a failure."""
 
-        def update(shard: Shard, some: Sequence[ChunkId]) -> dict[ChunkId, str]:
-            return shard.update_attributes(some, attributes)
+        def update() -> dict[ChunkId, str]:
+            self._check_there(index)
+            failed: dict[ChunkId, str] = {}
+            for chunks, attributes in changes:
+                failed |= self._by_shard(index, chunks, partial(Shard.update_attributes, attributes=attributes))
+            return failed
 
-        return self._write("Changing attributes", lambda: self._by_shard(index, chunks, update))
+        return self._write("Changing attributes", update)
 
     def delete(
         self, index: IndexSet, chunks: Sequence[ChunkId], blocks: Sequence[BlockId]
