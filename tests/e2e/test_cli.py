@@ -10,8 +10,10 @@ from pathlib import Path
 from threading import Thread
 
 import pytest
+import urllib3
 
 from tests.e2e.conftest import HARBOUR, MODEL, ORCHARD, SPLADE, Umg
+from umg_search.settings import Settings
 
 
 @pytest.mark.usefixtures("on_engine")
@@ -51,6 +53,22 @@ def test_a_corpus_is_ingested_searched_changed_and_deleted(umg: Umg, corpus: Pat
     assert umg("text", "harbour.md")[0] == 1
     code, out, _ = umg("doctor")
     assert code == 0, out
+
+
+@pytest.mark.parametrize("engine_settings", ["opensearch-3.5.0"], indirect=True)
+@pytest.mark.usefixtures("on_engine")
+def test_a_delete_that_the_engine_refuses_ends_with_1_and_says_so(
+    umg: Umg, corpus: Path, engine_settings: Settings
+) -> None:
+    umg.json("ingest", corpus)
+    block = f"{engine_settings.engine}/{engine_settings.prefix}-text-v1/_settings"
+    with urllib3.PoolManager() as http:
+        http.request("PUT", block, json={"index.blocks.write": True}).drain_conn()
+        code, printed, said = umg("delete", "harbour.md")
+        http.request("PUT", block, json={"index.blocks.write": None}).drain_conn()
+    assert (code, printed) == (1, "1 deleted.\n")
+    assert "'harbour.md' is deleted, and entries of it that no search shows are left" in said
+    assert umg("purge")[:2] == (0, "1 documents swept, 0 tombstones purged.\n")
 
 
 @pytest.mark.usefixtures("on_engine")

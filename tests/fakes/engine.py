@@ -36,13 +36,15 @@ class MemoryEngine:
     """Chunks are searchable from `publish` on; blocks and ledger entries at once.
 
     `calls` names every operation in order. `failing` names channels that fail, `refused` gives a reason for chunks that
-    are not stored. `before` runs something once, just before the next call of an operation.
+    are not stored, `kept` one for entries that are not deleted. `before` runs something once, just before the next call
+    of an operation.
     """
 
     def __init__(self) -> None:
         self.calls: list[str] = []
         self.failing: dict[Channel, str] = {}
         self.refused: Callable[[Chunk], str | None] = lambda _: None
+        self.kept: dict[ChunkId | BlockId, str] = {}
         self.published: dict[ChunkId, Chunk] = {}
         self.chunks: dict[ChunkId, Chunk] = {}
         self.blocks: dict[BlockId, TextBlock] = {}
@@ -121,11 +123,11 @@ class MemoryEngine:
     ) -> Mapping[ChunkId | BlockId, str]:
         del index
         self._enter("delete")
-        for chunk in chunks:
+        for chunk in set(chunks) - self.kept.keys():
             self.chunks.pop(chunk, None)
-        for block in blocks:
+        for block in set(blocks) - self.kept.keys():
             self.blocks.pop(block, None)
-        return {}
+        return {item: why for item, why in self.kept.items() if item in {*chunks, *blocks}}
 
     def publish(self, index: IndexSet) -> None:
         del index

@@ -162,12 +162,16 @@ def delete(ids: Ids, *, collection: Collection = DEFAULT_COLLECTION) -> int:
     with opened(load_settings()) as engine:
         index = Reader(engine).active_set()
         names = list(dict.fromkeys(ids))
-        removed = Writer(engine).delete(index, [DocumentKey(collection, name) for name in names])
+        kept: dict[DocumentKey, str] = {}
+        keys = [DocumentKey(collection, name) for name in names]
+        removed = Writer(engine).delete(index, keys, refused=kept.__setitem__)
     for name, done in zip(names, removed, strict=True):
         if not done:
             complain(f"There is no document {name!r} in collection {collection!r}.")
+    for key, reason in kept.items():
+        complain(f"{key.id!r} is deleted, and entries of it that no search shows are left ({reason}): run `umg purge`.")
     out.print(f"{sum(removed)} deleted.")
-    return 0 if all(removed) else 1
+    return 0 if all(removed) and not kept else 1
 
 
 def doctor(*, as_json: AsJson = False) -> int:

@@ -138,9 +138,19 @@ class Writer:
         reports |= {document.key: failure(document, CONFLICT) for document, _ in changing}
         return [reports[document.key] for document in documents]
 
-    def delete(self, index: IndexSet, keys: Sequence[DocumentKey]) -> list[bool]:
-        """Delete documents from all sets; False for one that the ledger does not know. A tombstone remains."""
-        return [self._delete(index, key) for key in keys]
+    def delete(
+        self,
+        index: IndexSet,
+        keys: Sequence[DocumentKey],
+        *,
+        refused: Callable[[DocumentKey, str], None] = lambda _key, _reason: None,
+    ) -> list[bool]:
+        """Delete documents from all sets; False for one that the ledger does not know. A tombstone remains.
+
+        `refused` is told of each whose entries the engine keeps for now, and why: no search shows them, and a later
+        sweep tries again.
+        """
+        return [self._delete(index, key, refused) for key in keys]
 
     def mark_failed(self, index: IndexSet, document: Document, reason: str) -> IngestReport:
         """Note in the ledger why a document could not be stored, unless that cannot be stored either.
@@ -303,7 +313,7 @@ class Writer:
 
     # --- single documents ---------------------------------------------------------------------------------------
 
-    def _delete(self, index: IndexSet, key: DocumentKey) -> bool:
+    def _delete(self, index: IndexSet, key: DocumentKey, refused: Callable[[DocumentKey, str], None]) -> bool:
         for _ in range(ATTEMPTS):
             entry = self._entries(index, [key]).get(key.hash)
             if entry is None or entry.key is None:
@@ -311,7 +321,9 @@ class Writer:
             busy = {item.number for state in entry.sets.values() for item in ledger.unfinished(state)}
             tombstone = self._engine.write_entries([ledger.remove(entry, self._clock())])[0]
             if tombstone is not None:
-                generations.clear(self._engine, self._sets_of(index, [tombstone]), [tombstone], busy=busy)
+                kept = generations.clear(self._engine, self._sets_of(index, [tombstone]), [tombstone], busy=busy)
+                for reason in kept.values():
+                    refused(key, reason)
                 return True
         raise WriteConflict(f"Document {key.id!r} is being changed by another writer: delete it again.")
 

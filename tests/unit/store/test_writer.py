@@ -476,3 +476,18 @@ def test_token_counts_are_the_splitters(desk: Desk) -> None:
     desk.put(OLD)
     (block,) = desk.engine.blocks.values()
     assert block.counts == split(OLD).counts
+
+
+def test_a_deletion_that_the_engine_refuses_is_told_of_and_a_sweep_tries_again(desk: Desk) -> None:
+    desk.put(OLD)
+    chunk = next(iter(chunk_ids(desk.engine, Granularity.G8)))
+    desk.engine.kept = {chunk: "index is blocked"}
+    told: list[tuple[DocumentKey, str]] = []
+    found = desk.writer.delete(desk.index, [OLD.key], refused=lambda key, why: told.append((key, why)))
+    assert (found, told) == ([True], [(OLD.key, "chunk g08 from sentence 0: index is blocked")])
+    assert desk.entry().key is None
+    assert set(desk.engine.chunks) == {chunk}
+    desk.engine.kept = {}
+    desk.now += 61
+    assert desk.writer.sweep(desk.index) == 1
+    assert not desk.engine.chunks
