@@ -257,6 +257,10 @@ class Engine(Protocol):
         """Count the ledger's documents by state."""
         ...
 
+    def collections(self, most: int) -> Sequence[str]:
+        """Return the names of collections that have documents, those with most documents first, `most` at most."""
+        ...
+
     def sizes(self, index: IndexSet) -> Mapping[str, IndexSize]:
         """Return the size of each index of the set, by name."""
         ...

@@ -213,3 +213,10 @@ def test_several_collections_can_be_searched_together(engine: Engine) -> None:
         found = library.search("harbour", scope=Scope(names)).contexts
         sources = {source.collection for context in found for source in context.sources}
         assert sources == set(names)
+
+
+def test_a_search_in_a_mistyped_collection_names_what_is_there(engine: Engine) -> None:
+    library = Library(engine, *(replace(d, collection="tales") for d in titled()))
+    result = library.search("harbour", scope=Scope(("tails",)))
+    assert result.contexts == ()
+    assert result.warnings[-1] == "There is no document in collection 'tails': there are 'tales'."

@@ -147,6 +147,10 @@ class MemoryEngine:
     def states(self) -> Mapping[DocumentState, int]:
         return Counter(entry.state for entry in self.ledger.values())
 
+    def collections(self, most: int) -> list[str]:
+        counts = Counter(entry.key.collection for entry in self.ledger.values() if entry.key)
+        return [name for name, _ in counts.most_common(most)]
+
     def sizes(self, index: IndexSet) -> Mapping[str, IndexSize]:
         counts = Counter(chunk.granularity for chunk in self.chunks.values())
         return {

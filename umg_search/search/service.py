@@ -20,6 +20,7 @@ from umg_search.model import (
 )
 from umg_search.ports import Fetched, Scope
 from umg_search.search.answers import Answer, by_document, documents_of
+from umg_search.search.hints import hints
 from umg_search.search.options import Query
 from umg_search.search.questions import QueryEncoder, Questions, Remembered
 from umg_search.search.ranking import Ranking, hit_in, merged, rank, refilled
@@ -183,7 +184,11 @@ class SearchService:
             question=query.text,
             contexts=by_document(contexts) if query.group_by else contexts,
             degraded=tuple(str(channel) for channel in sorted(retrieval.failed)),
-            warnings=(*retrieval.notes, *_warnings(asked, found, len(contexts))),
+            warnings=(
+                *retrieval.notes,
+                *_warnings(asked, found, len(contexts)),
+                *(() if contexts else hints(asked.query.scope, asked.index.spec, self._reader.collections)),
+            ),
             engine=self._reader.info(),
             timings_ms=asked.clock.milliseconds,
             channels=answer.channels() if query.explain else (),

@@ -102,6 +102,10 @@ class Reader:
             raise EngineError(f"Document {key.id!r} changed while it was read: ask again.")
         return "".join(blocks[block].text for block in wanted)
 
+    def collections(self, most: int) -> Sequence[str]:
+        """Return the names of collections that have documents, `most` at most; for those who may see all of them."""
+        return self._engine.collections(most)
+
     def status(self) -> Status:
         """Count documents and measure indices."""
         index = self._engine.active_set()

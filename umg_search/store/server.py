@@ -173,6 +173,13 @@ class ServerEngine:
         answer = self._server.call("POST", f"/{self._names.documents}/_search", body).body
         return {DocumentState(b["key"]): b["doc_count"] for b in answer["aggregations"]["states"]["buckets"]}
 
+    def collections(self, most: int) -> Sequence[str]:
+        """Return the collections that the ledger's documents are in."""
+        self._refresh([self._names.documents])
+        body = {"size": 0, "aggs": {"names": {"terms": {"field": "collection", "size": most}}}}
+        answer = self._server.call("POST", f"/{self._names.documents}/_search", body).body
+        return [bucket["key"] for bucket in answer["aggregations"]["names"]["buckets"]]
+
     def sizes(self, index: IndexSet) -> Mapping[str, IndexSize]:
         """Return entries and bytes (primary shards) of each index."""
         names = [*self._names.of_set(index).values(), self._names.documents]

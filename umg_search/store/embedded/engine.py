@@ -217,6 +217,10 @@ class EmbeddedEngine:
         """Count the ledger's documents by state."""
         return self._do("Counting documents", self._database.states)
 
+    def collections(self, most: int) -> Sequence[str]:
+        """Return the collections that the ledger's documents are in."""
+        return self._do("Reading the ledger", lambda: self._database.collections(most))
+
     def sizes(self, index: IndexSet) -> Mapping[str, IndexSize]:
         """Return entries and bytes of each shard, by granularity, and of the texts."""
         shards = self._each(index, "Measuring", Shard.size)
