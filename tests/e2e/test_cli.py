@@ -375,6 +375,25 @@ def test_any_output_encoding_will_do(tmp_path: Path, encoding: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--min-relevance", "3"], "Wrong ranking options: --min-relevance is 3.0, it lies between -1 and 1."),
+        (
+            ["--budget", "0", "--min-sentences", "0"],
+            "--budget is 0, it lies between 1 and 10000000; --min-sentences is",
+        ),
+        (["--group-by", "x"], "'--group-by': 'x' is not one of 'document'"),
+        (["--top-k", "x"], "'--top-k': it should be a valid integer: see"),
+        (["--title-weight", "x"], "'--title-weight': it should be a valid number: see"),
+    ],
+)
+def test_options_are_called_what_was_typed(umg: Umg, arguments: list[str], said: str) -> None:
+    code, _, err = umg("search", *arguments, "x")
+    assert code == 2
+    assert said in err
+
+
+@pytest.mark.parametrize(
     "arguments", [["serch", "x"], ["search"], ["search", "--budget", "x", "y"], ["search", "--nope"]]
 )
 def test_wrong_use_ends_with_2_and_one_sentence(umg: Umg, arguments: list[str]) -> None:

@@ -2,12 +2,13 @@
 
 import logging
 import os
+import re
 import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
@@ -27,7 +28,7 @@ from umg_search.cli.output import (
     result_json,
     status_json,
 )
-from umg_search.errors import ConfigurationError
+from umg_search.errors import ConfigurationError, QueryError
 from umg_search.model import DEFAULT_COLLECTION, Document, DocumentKey, IngestReport, Outcome, parse_filter
 from umg_search.ports import Engine, Scope
 from umg_search.search import GroupBy, Query, RankingOptions, SearchService, Selection
@@ -112,7 +113,7 @@ def search(
     query = Query(
         text=question,
         scope=Scope(tuple(collection or ()), tuple(principal or ()), None if filter is None else parse_filter(filter)),
-        options=RankingOptions(
+        options=_ranking_options(
             select=select,
             budget=budget,
             top_k=top_k,
@@ -132,6 +133,15 @@ def search(
     else:
         print_result(result)
     return 0
+
+
+def _ranking_options(**values: Any) -> RankingOptions:
+    """Return the options of a ranking; what is wrong is told of by the names that were typed."""
+    try:
+        return RankingOptions(**values)
+    except QueryError as error:
+        named = re.sub("|".join(values), lambda found: f"--{found[0].replace('_', '-')}", str(error))
+        raise QueryError(named) from error
 
 
 def text(
