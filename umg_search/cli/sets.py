@@ -2,12 +2,11 @@
 
 import time
 from collections import Counter
-from collections.abc import Generator
+from collections.abc import Generator, Iterable, Mapping
 from contextlib import closing
 from typing import Annotated, Any
 
 import typer
-from rich.table import Table
 
 from ingest.rebuild import RebuildService
 from umg_search.cli.commands import AsJson, opened, progress_bar, sentence_options
@@ -162,15 +161,32 @@ def _set_json(stored: StoredSet, coverage: Coverage) -> dict[str, Any]:
         "experts": [expert.value for expert in spec.experts],
         "granularities": [int(granularity) for granularity in spec.granularities],
         "models": [model.name for model in (spec.dense, spec.sparse) if model],
+        "prompts": {"query": spec.dense.query_prompt, "passage": spec.dense.passage_prompt} if spec.dense else {},
+        "fields": {name: kind.value for name, kind in spec.fields},
+        "access_control": spec.access_control,
         "documents": {"current": coverage.current, "outdated": coverage.outdated, "missing": coverage.missing},
     }
 
 
 def _print_sets(rows: list[tuple[StoredSet, Coverage]]) -> None:
-    table = Table("set", "role", "experts", "sentences", "models", "current", "outdated", "missing", box=None)
     for row in rows:
         facts = _set_json(*row)
-        counts = facts["documents"]
-        lists = (", ".join(map(str, facts[name])) for name in ("experts", "granularities", "models"))
-        table.add_row(facts["set"], facts["role"], *lists, *(str(count) for count in counts.values()))
-    out.print(table)
+        out.print(f"{facts['set']} {facts['role']}: {_named(facts['documents'])} documents", markup=False)
+        lines = {
+            "experts": _listed(facts["experts"]),
+            "sentences": _listed(facts["granularities"]),
+            "models": _listed(facts["models"]),
+            "prompts": _listed(f"{name} {prompt!r}" for name, prompt in facts["prompts"].items() if prompt),
+            "fields": _listed(f"{name}:{kind}" for name, kind in facts["fields"].items()),
+            "access control": "on" if facts["access_control"] else "off",
+        }
+        for name, value in lines.items():
+            out.print(f"   {name}: {value}", markup=False)
+
+
+def _listed(values: Iterable[object]) -> str:
+    return ", ".join(map(str, values)) or "none"
+
+
+def _named(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{count} {name}" for name, count in counts.items())
