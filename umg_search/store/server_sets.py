@@ -11,6 +11,7 @@ from umg_search.model import IndexSet, SetRole, SetSpec, StoredSet
 from umg_search.settings import Settings
 from umg_search.store import bodies, mappings
 from umg_search.store.client import Connection
+from umg_search.store.differences import differences
 from umg_search.store.names import BUILDING, PREVIOUS, TEXT, Names
 from umg_search.store.records import spec_from_json
 
@@ -177,9 +178,10 @@ class ServerSets:
             meta = body["mappings"].get("_meta")
             found = spec_from_json(meta) if meta else None
             if found != index.spec:
+                differing = differences(found, index.spec) if found else "it was not made by umg-search"
                 raise IndexMismatch(
-                    f"Index {name} was made with other settings ({found}) than this process has ({index.spec}): "
-                    "give all workers the same settings, or delete the index."
+                    f"Index {name} was made with other settings than this process has ({differing}): "
+                    f"give all workers the same settings, or delete it with DELETE /{name}."
                 )
 
     def _delete_half_made(self, versions: set[int]) -> None:

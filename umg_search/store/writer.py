@@ -7,12 +7,11 @@ and the ledger names what is left over.
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields, is_dataclass, replace
-from enum import Enum, StrEnum
+from dataclasses import replace
+from enum import StrEnum
 
 from umg_search.errors import IndexMismatch, SetDropped, WriteConflict
 from umg_search.model import (
-    DeclaredField,
     Document,
     DocumentHash,
     DocumentKey,
@@ -31,6 +30,7 @@ from umg_search.model import (
 from umg_search.ports import ChunkId, Engine
 from umg_search.store import generations, ledger
 from umg_search.store.attributes import attributes_of, misfit, unstorable
+from umg_search.store.differences import differences
 from umg_search.store.entries import ids_of
 from umg_search.store.generations import Write
 from umg_search.windows import window_count
@@ -336,24 +336,9 @@ class Writer:
 
 def check_same(stored: SetSpec, wanted: SetSpec, *, what: str = "index set", remedy: str = _REBUILD) -> None:
     """Raise IndexMismatch, naming both values of every field in which two specifications differ."""
-    differences = [
-        f"{field.name}: the index has {_shown(getattr(stored, field.name))}, "
-        f"the settings say {_shown(getattr(wanted, field.name))}"
-        for field in fields(SetSpec)
-        if getattr(stored, field.name) != getattr(wanted, field.name)
-    ]
-    if differences:
-        raise IndexMismatch(
-            f"The settings differ from the {what} ({'; '.join(differences)}): change the settings back, or {remedy}."
-        )
-
-
-def _shown(value: object) -> str:
-    if isinstance(value, tuple) and not isinstance(value, DeclaredField):
-        return ", ".join(_shown(part) for part in value) or "none"
-    if is_dataclass(value):
-        return ", ".join(f"{field.name} {_shown(getattr(value, field.name)) or 'none'}" for field in fields(value))
-    return "none" if value is None else str(value.value if isinstance(value, Enum) else value)
+    found = differences(stored, wanted)
+    if found:
+        raise IndexMismatch(f"The settings differ from the {what} ({found}): change the settings back, or {remedy}.")
 
 
 def failure(document: Document, reason: str) -> IngestReport:
