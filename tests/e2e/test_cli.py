@@ -55,6 +55,17 @@ def test_a_corpus_is_ingested_searched_changed_and_deleted(umg: Umg, corpus: Pat
     assert code == 0, out
 
 
+@pytest.mark.usefixtures("embedded")
+def test_people_count_sentences_from_1_and_json_from_0(umg: Umg, corpus: Path) -> None:
+    umg.json("ingest", corpus)
+    question = ("search", "who decides about exceptions?", "--select", "chunks", "--top-k", 1, "--explain")
+    (context,) = umg.json(*question)["contexts"]
+    _, printed, _ = umg(*question)
+    assert f"sentences {context['first'] + 1} to {context['last']}, " in printed
+    best = umg.json(*question)["channels"][0]["top"][0]
+    assert f"{best['document_id']}, sentences {best['first'] + 1} to {best['last']}: " in printed
+
+
 @pytest.mark.parametrize("engine_settings", ["opensearch-3.5.0"], indirect=True)
 @pytest.mark.usefixtures("on_engine")
 def test_a_delete_that_the_engine_refuses_ends_with_1_and_says_so(

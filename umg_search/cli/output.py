@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from umg_search.model import ChannelReport, Context, SearchResult
+from umg_search.model import ChannelReport, Context, SearchResult, Source, TopHit
 from umg_search.store.reader import Status
 
 
@@ -72,7 +72,7 @@ def print_result(result: SearchResult) -> None:
         out.print(f"[bold]{escape(context.document_id)}[/bold]{escape(title)}")
         out.print(f"[dim]{_facts(context)}[/dim]")
         for source in context.sources[1:]:
-            where = f"also in {source.document_id}, sentences {source.first + 1} to {source.last}"
+            where = f"also in {source.document_id}, {_sentences(source)}"
             out.print(f"[dim]{escape(where)}[/dim]")
         out.print(escape(context.text))
         out.print()
@@ -136,8 +136,12 @@ def _channel_json(report: ChannelReport) -> dict[str, Any]:
 def _facts(context: Context) -> str:
     relevance = "" if context.relevance is None else f", relevance {context.relevance:.2f}"
     cut = ", cut to the budget" if context.truncated else ""
-    sentences = f"sentences {context.first + 1} to {context.last}"
-    return f"{sentences}, {context.tokens} tokens, score {context.score:.4f}{relevance}{cut}"
+    return f"{_sentences(context)}, {context.tokens} tokens, score {context.score:.4f}{relevance}{cut}"
+
+
+def _sentences(place: Context | Source | TopHit) -> str:
+    """Return where something stands as people count: from 1, the last included; JSON counts from 0, as offsets do."""
+    return f"sentences {place.first + 1} to {place.last}"
 
 
 def _print_channels(result: SearchResult) -> None:
@@ -150,6 +154,6 @@ def _print_channels(result: SearchResult) -> None:
             f"{report.entropy:.3f}",
             f"{report.confidence:.3f}",
             f"{report.weight:.3f}",
-            escape(f"{best.document_id} [{best.first}:{best.last}] {best.score:.3f}") if best else "",
+            escape(f"{best.document_id}, {_sentences(best)}: {best.score:.3f}") if best else "",
         )
     out.print(table)
