@@ -79,6 +79,19 @@ def test_a_purge_takes_tombstones_of_its_age(umg: Umg, corpus: Path) -> None:
 
 
 @pytest.mark.usefixtures("embedded")
+def test_a_purge_that_the_grace_bounds_says_so(umg: Umg, corpus: Path, configured: Callable[..., None]) -> None:
+    configured(grace_s=60)
+    umg.json("ingest", corpus)
+    umg("delete", "harbour.md")
+    _, printed, _ = umg("purge", "--older-than", 0)
+    assert printed.splitlines() == [
+        "0 documents swept, 0 tombstones purged.",
+        "Tombstones younger than the grace of 60 s (UMG_GRACE_S) are kept.",
+    ]
+    assert "grace" not in umg("purge")[1]
+
+
+@pytest.mark.usefixtures("embedded")
 @pytest.mark.parametrize("command", [["index", "list"], ["index", "rebuild"], ["index", "rollback"], ["purge"]])
 def test_nothing_indexed_yet_is_said_before_any_model_is_loaded(umg: Umg, command: list[str]) -> None:
     code, _, said = umg(*command)

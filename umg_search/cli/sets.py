@@ -14,7 +14,7 @@ from umg_search.cli.output import complain, out, print_json
 from umg_search.model import IndexSet, IngestReport, Outcome, StoredSet
 from umg_search.ports import Engine
 from umg_search.settings import Settings, load_settings
-from umg_search.store.admin import TOMBSTONE_DAYS, Coverage, Sets
+from umg_search.store.admin import DAY, TOMBSTONE_DAYS, Coverage, Sets
 from umg_search.store.reader import Reader
 from umg_search.store.writer import Writer
 from umg_search.wiring import encoders_of, new_set
@@ -104,6 +104,8 @@ def purge(
         swept = Writer(engine, grace=settings.grace_s).sweep(index)
         purged = Sets(engine, grace=settings.grace_s).purge(days=older_than)
     out.print(f"{swept} documents swept, {purged} tombstones purged.")
+    if older_than * DAY < settings.grace_s:
+        out.print(f"Tombstones younger than the grace of {settings.grace_s:.0f} s (UMG_GRACE_S) are kept.")
     return 0
 
 

@@ -23,8 +23,10 @@ LEASE_SECONDS = 30.0
 TOMBSTONE_DAYS = 30.0
 """Age at which a tombstone is purged: older than any write, retry or queued task that still knows the document."""
 
+DAY = 86_400.0
+"""Seconds."""
+
 _PAGE = 500
-_DAY = 86_400.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +193,7 @@ class Sets:
 
         Never younger than the grace: a writer that lost against the delete must find the tombstone, not nothing.
         """
-        before = self._clock() - max(days * _DAY, self._grace)
+        before = self._clock() - max(days * DAY, self._grace)
         return sum(
             self._engine.delete_entries([entry for entry in page if _is_purgeable(entry, before)])
             for page in pages(self._engine.entries(state=DocumentState.DELETED))
