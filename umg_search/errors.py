@@ -19,6 +19,8 @@ UmgError
     └── SetIncomplete         an index set lacks documents that cannot be built in it
 """
 
+from typing import Self
+
 
 class UmgError(Exception):
     """Anything umg-search reports: one sentence that says what happened and what to do."""
@@ -81,6 +83,13 @@ class SetDropped(EngineError):
 
 class NoIndexSet(EngineError, ConfigurationError):
     """Nothing has been ingested under this prefix yet."""
+
+    @classmethod
+    def at(cls, where: str) -> Self:
+        """Return the error for an engine, or a folder that is to hold one."""
+        return cls(
+            f"Nothing is indexed at {where} yet: run `umg ingest PATH` first, or correct UMG_ENGINE or UMG_PREFIX."
+        )
 
 
 class DocumentError(UmgError):

@@ -173,6 +173,19 @@ def test_searching_before_ingesting_says_what_to_do(umg: Umg) -> None:
     assert "umg ingest" in err
 
 
+@pytest.mark.usefixtures("on_engine")
+@pytest.mark.parametrize("command", [["status"], ["status", "--json"], ["search", "x"], ["index", "list"]])
+def test_where_nothing_is_indexed_every_engine_says_the_same(
+    umg: Umg, engine_settings: Settings, command: list[str]
+) -> None:
+    code, printed, said = umg(*command)
+    where = engine_settings.engine.removeprefix("embedded:")
+    assert (code, printed) == (2, "")
+    assert said == (
+        f"umg: Nothing is indexed at {where} yet: run `umg ingest PATH` first, or correct UMG_ENGINE or UMG_PREFIX.\n"
+    )
+
+
 @pytest.mark.usefixtures("embedded")
 def test_unknown_and_wrong_settings_are_reported_together(umg: Umg, configured: Callable[..., None]) -> None:
     configured(colour="red", retries="many", experts="dense,oracle")

@@ -89,9 +89,6 @@ def print_result(result: SearchResult) -> None:
 def print_status(status: Status) -> None:
     """Print counts and sizes for a person."""
     out.print(f"{status.engine.name} {status.engine.version} at {status.engine.where}", markup=False)
-    if status.index is None:
-        out.print("Nothing is indexed yet: run `umg ingest PATH`.")
-        return
     spec = status.index.spec
     models = ", ".join(model.name for model in (spec.dense, spec.sparse) if model)
     out.print(f"Set {status.index.label}: {', '.join(spec.experts)}; {models or 'no model'}", markup=False)
@@ -107,7 +104,7 @@ def status_json(status: Status) -> dict[str, Any]:
     """Return counts and sizes as JSON."""
     return {
         "engine": asdict(status.engine),
-        "set": status.index.label if status.index else None,
+        "set": status.index.label,
         "documents": {state.value: count for state, count in sorted(status.documents.items())},
         "indices": {name: asdict(size) for name, size in status.sizes.items()},
     }

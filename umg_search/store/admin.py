@@ -115,7 +115,7 @@ class Sets:
         """Return all sets by version; NoIndexSet where none is active."""
         sets = self._engine.sets()
         if not any(stored.role is SetRole.ACTIVE for stored in sets):
-            raise NoIndexSet(f"Nothing is indexed at {self._engine.info().where} yet: run `umg ingest PATH` first.")
+            raise NoIndexSet.at(self._engine.info().where)
         return sets
 
     def find(self, version: int) -> StoredSet:

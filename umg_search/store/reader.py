@@ -49,7 +49,7 @@ class Status:
     """Counts of documents by state, and the size of each index of the active set."""
 
     engine: EngineInfo
-    index: IndexSet | None
+    index: IndexSet
     documents: Mapping[DocumentState, int]
     sizes: Mapping[str, IndexSize]
 
@@ -68,7 +68,7 @@ class Reader:
         """Return the set that searches use; NoIndexSet where nothing was ingested yet."""
         index = self._engine.active_set()
         if index is None:
-            raise NoIndexSet(f"Nothing is indexed at {self._engine.info().where} yet: run `umg ingest PATH` first.")
+            raise NoIndexSet.at(self._engine.info().where)
         return index
 
     def ranked_lists(self, index: IndexSet, query: EncodedQuery, *, depth: int, scope: Scope) -> Retrieval:
@@ -107,10 +107,9 @@ class Reader:
         return self._engine.collections(most)
 
     def status(self) -> Status:
-        """Count documents and measure indices."""
-        index = self._engine.active_set()
-        sizes = self._engine.sizes(index) if index else {}
-        return Status(self._engine.info(), index, self._engine.states() if index else {}, sizes)
+        """Count documents and measure indices; NoIndexSet where nothing was ingested yet."""
+        index = self.active_set()
+        return Status(self._engine.info(), index, self._engine.states(), self._engine.sizes(index))
 
 
 def from_active_set(read: Callable[[], _Answer]) -> _Answer:

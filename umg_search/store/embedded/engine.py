@@ -333,7 +333,7 @@ def _claim(folder: Path, *, create: bool) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     others = sorted(path.name for path in folder.iterdir() if path.name != LOCK_FILE) if folder.exists() else []
     if not others and not create:
-        raise NoIndexSet(f"There is no index in {folder}: run `umg ingest PATH` first, or correct UMG_ENGINE.")
+        raise NoIndexSet.at(str(folder))
     if others and DATABASE_FILE not in others:
         raise ConfigurationError(
             f"The folder {folder} holds other files ({others[0]}): use an empty folder or one made by umg-search."
