@@ -70,6 +70,20 @@ def test_the_list_of_sets_tells_models_prompts_fields_and_access_control_whole(
 
 
 @pytest.mark.usefixtures("embedded")
+def test_a_rebuild_under_the_settings_of_the_active_set_says_so(
+    umg: Umg, corpus: Path, configured: Callable[..., None]
+) -> None:
+    configured(experts="lexical")
+    umg.json("ingest", corpus)
+    notice = "The settings are those of the active set v1"
+    code, _, said = umg("index", "rebuild")
+    assert (code, notice in " ".join(said.split())) == (0, True)
+    umg("index", "drop", 2)
+    configured(index_preset="lean")
+    assert notice not in " ".join(umg("index", "rebuild")[2].split())
+
+
+@pytest.mark.usefixtures("embedded")
 def test_a_purge_takes_tombstones_of_its_age(umg: Umg, corpus: Path) -> None:
     umg.json("ingest", corpus)
     assert umg("delete", "harbour.md")[0] == 0

@@ -44,8 +44,13 @@ def rebuild(*, as_json: AsJson = False) -> int:
     """Build a set with the present settings beside the active one, from the stored text; searches do not notice."""
     settings = load_settings()
     with opened(settings) as engine:
-        Reader(engine).active_set()  # before any model is loaded
+        active = Reader(engine).active_set()  # before any model is loaded
         spec, _ = new_set(settings)
+        if spec == active.spec:
+            complain(
+                f"The settings are those of the active set {active.label}: the new set will differ from it in lengths "
+                "of sentences, shards or mapping at most."
+            )
         service = _service(engine, settings)
         index, coverage = service.begin(spec)
         tally = _Tally(index, "rebuild", documents=coverage.gap)
