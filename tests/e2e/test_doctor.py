@@ -85,6 +85,23 @@ def test_a_mistyped_folder_is_told_and_not_made(
     assert not (tmp_path / "mistyped").exists()
 
 
+def test_the_doctor_checks_what_it_can_where_no_folder_is_yet(
+    umg: Umg, configured: Callable[..., None], tmp_path: Path
+) -> None:
+    folder = tmp_path / "not" / "yet"
+    configured(engine=f"embedded:{folder}", experts="lexical")
+    found = checks(umg)
+    assert {name: each["verdict"] for name, each in found.items()} == {
+        "settings": "ok",
+        "folder": "ok",
+        "disk": "ok",
+        "index set": "warning",
+        "models": "ok",
+    }
+    assert found["folder"]["found"] == f"{folder} holds no index yet, and one can be made there"
+    assert "GiB free" in found["disk"]["found"]
+
+
 @pytest.mark.usefixtures("embedded")
 def test_an_id_that_is_given_twice_is_deleted_once(umg: Umg, corpus: Path, configured: Callable[..., None]) -> None:
     configured(experts="lexical")
