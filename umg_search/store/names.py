@@ -13,6 +13,9 @@ PREVIOUS = "text-previous"
 BUILDING = "text-building"
 """Alias of the text index of a set that was never active."""
 
+WRITING = "-write"
+"""End of the alias that the entries of an index are written by."""
+
 
 class Names:
     """Index names under one prefix."""
@@ -54,7 +57,7 @@ class Names:
         A bulk request that insists on an alias fails where the index is gone; by its own name a server would make it
         anew, with mappings that it guesses.
         """
-        return f"{self.index(kind, index.version)}-write"
+        return f"{self.index(kind, index.version)}{WRITING}"
 
     def chunks(self, index: IndexSet, granularity: Granularity) -> str:
         """Return a chunk index of a set."""

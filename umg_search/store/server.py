@@ -29,7 +29,7 @@ from umg_search.store.bulk import Bulk
 from umg_search.store.client import connect
 from umg_search.store.diagnosis.server import diagnose
 from umg_search.store.filters import resolved
-from umg_search.store.names import TEXT, Names, block_id, document_hash, document_id
+from umg_search.store.names import TEXT, WRITING, Names, block_id, document_hash, document_id
 from umg_search.store.precision import as_stored
 from umg_search.store.records import block_from_json, entry_from_json
 from umg_search.store.retrying import BUSY
@@ -268,10 +268,10 @@ class ServerEngine:
             if outcome.done or outcome.status == also_fine:
                 continue
             reason = bodies.reason_of(outcome.word.get("error"))
+            index = outcome.word.get("_index", "").removesuffix(WRITING)
             if outcome.status == _GONE and reason.startswith(NO_INDEX):
-                raise SetDropped(f"{self._server.where} has no index {outcome.word['_index']} any more: try again.")
+                raise SetDropped(f"{self._server.where} has no index {index} any more: try again.")
             if outcome.status in BUSY:  # no fault of the entry, and the next ones would have to wait as long
-                index = outcome.word["_index"]
                 raise EngineBusy(f"{self._server.where} cannot write to {index} for now ({reason}): {SEE_TO}.")
             failed[outcome.action.subject] = reason
         return failed
