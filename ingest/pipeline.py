@@ -1,27 +1,20 @@
 """The write path: documents in, one report each out."""
 
-import json
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import replace
 
-import orjson
-
 from ingest.chunks import split_documents
 from ingest.sentences import SentenceOptions
 from umg_search.encoding.encoders import Encoded, Encoders, EncodingFailure
-from umg_search.errors import DocumentNotFound, WriteConflict
 from umg_search.model import Document, DocumentKey, IndexSet, IngestReport, Outcome, SetSpec
 from umg_search.store.attributes import misfit
-from umg_search.store.writer import Change, Seen, Writer, failure
+from umg_search.store.writer import Change, Seen, Writer
 
 EMPTY = "There is no text in it."
 
 LEAST_CHARGE = 200
 """Characters that a document counts at least, so that a batch of tiny ones ends too."""
-
-MOST_ATTRIBUTE_BYTES = 1_000_000
-"""Largest title, metadata and ACL together, as JSON: they are one entry of the ledger."""
 
 
 class IngestService:
@@ -47,11 +40,8 @@ class IngestService:
         with ThreadPoolExecutor(max_workers=1, thread_name_prefix="umg-write") as pool:
             writing: Future[list[IngestReport]] | None = None
             busy: set[DocumentKey] = set()
-            for offered in self._batches(documents):
+            for batch in self._batches(documents):
                 index = self._writer.prepare(self._spec)  # another set may have become active since the last batch
-                refused = {document.key: reason for document in offered if (reason := unstorable(document))}
-                yield from (failure(document, refused[document.key]) for document in offered if document.key in refused)
-                batch = [document for document in offered if document.key not in refused]
                 if writing is not None and not busy.isdisjoint(document.key for document in batch):
                     wait([writing])  # the plan for the same document again must see what was written first
                 settled, encoded, seen = self._prepared(index, batch)
@@ -88,7 +78,9 @@ class IngestService:
         fitting = [d for d in batch if d.key not in wrong]
         seen = self._writer.seen(index, fitting)
         plan = list(zip(fitting, self._writer.plan(index, fitting, seen), strict=True))
-        reports += [self._kept(index, d, change, seen) for d, change in plan if change is not Change.TEXT]
+        reports += [IngestReport(d.id, d.collection, Outcome.UNCHANGED) for d, change in plan if change is Change.NONE]
+        described = [document for document, change in plan if change is Change.ATTRIBUTES]
+        reports += self._writer.update_attributes(index, described, seen)
         changed = [document for document, change in plan if change is Change.TEXT]
         split = split_documents(changed, self._encoders.counter, self._sentences)
         reports += [self._writer.mark_failed(index, s.document, EMPTY) for s in split if not s.sentences]
@@ -101,40 +93,12 @@ class IngestService:
                 encoded.append(item)
         return reports, encoded, seen
 
-    def _kept(self, index: IndexSet, document: Document, change: Change, seen: Seen) -> IngestReport:
-        """Return the report of a document whose text is unchanged, its attributes stored where they changed."""
-        if change is Change.NONE:
-            return IngestReport(document.id, document.collection, Outcome.UNCHANGED)
-        try:
-            return self._writer.update_attributes(index, document, seen)
-        except (DocumentNotFound, WriteConflict) as error:
-            return failure(document, str(error))
-
     def _store(self, index: IndexSet, encoded: Sequence[Encoded], seen: Seen) -> list[IngestReport]:
         """Write encoded documents, and hand on what their encoders had to say."""
         if not encoded:
             return []
         reports = self._writer.replace(index, [item.document for item in encoded], seen)
         return [replace(report, warnings=item.warnings) for report, item in zip(reports, encoded, strict=True)]
-
-
-def unstorable(document: Document) -> str:
-    """Return why no engine could hold a document, empty where one can.
-
-    Readers deliver none such; documents that a program makes may be.
-    """
-    if not document.id:
-        return "Its id is empty."
-    try:
-        values = [*document.key, document.title, document.metadata, document.acl]
-        json.dumps(values, allow_nan=False)  # stricter on types; orjson, which servers are asked with, on numbers
-        attributes = orjson.dumps(values)
-        document.text.encode("utf-8")
-    except (TypeError, ValueError, RecursionError) as error:
-        return f"It cannot be stored as JSON in UTF-8 ({error})."
-    if len(attributes) > MOST_ATTRIBUTE_BYTES:
-        return f"Its title, metadata and ACL take {len(attributes)} bytes, and {MOST_ATTRIBUTE_BYTES} are allowed."
-    return ""
 
 
 def _charge(document: Document) -> int:

@@ -19,15 +19,23 @@ MOST_WEIGHTS = 192
 WEIGHT_BITS = 15
 """Low bits of a 32-bit float that `rank_features` drops: 9 significant ones are left, an error of 0.4 % at most."""
 
+LEAST_WEIGHT = np.finfo(np.float32).tiny
+"""Smallest weight that `rank_features` takes."""
+
 _BLOCK = 4096
 """Groups whose maxima are taken at once: bounds the memory of a long document's sort."""
 
 
 def kept(vector: SparseVector) -> SparseVector:
-    """Return what engines keep of a sparse vector: the heaviest terms, their weights as `rank_features` has them."""
+    """Return what engines keep of a sparse vector: the heaviest terms, their weights as `rank_features` has them.
+
+    None is 0 or subnormal. A weight that is negative or no number is left as it is: it is refused.
+    """
     bits = np.ascontiguousarray(vector.weights, dtype=np.float32).view(np.uint32)
     weights = (bits >> WEIGHT_BITS << WEIGHT_BITS).view(np.float32)
-    return heaviest(SparseVector(vector.terms, weights), MOST_WEIGHTS)[0]
+    large = ~(np.abs(weights) < LEAST_WEIGHT)
+    every = SparseVector(vector.terms, weights) if large.all() else SparseVector(vector.terms[large], weights[large])
+    return heaviest(every, MOST_WEIGHTS)[0]
 
 
 def heaviest(terms: SparseVector, most: int) -> tuple[SparseVector, int]:

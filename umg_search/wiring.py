@@ -1,6 +1,6 @@
 """Settings to engine and encoders: the only place where adapters are chosen."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from umg_search.encoding.encoders import Encoders
 from umg_search.encoding.sparse import SentenceTransformerSparse
 from umg_search.encoding.tokens import WordCounter
 from umg_search.granularity import Expert
-from umg_search.model import DenseModel, SetSpec, SparseModel
+from umg_search.model import DenseModel, Finding, SetSpec, SparseModel
 from umg_search.ports import Engine
 from umg_search.settings import Settings
 from umg_search.store.records import SCHEMA
@@ -31,6 +31,13 @@ def open_engine(settings: Settings, *, create: bool = True) -> Engine:
     from umg_search.store.server import ServerEngine  # noqa: PLC0415 - nor does the embedded one need two clients
 
     return ServerEngine(settings)
+
+
+def diagnose_absent(settings: Settings) -> Sequence[Finding]:
+    """Check where the folder of an embedded engine that holds no index yet is to be."""
+    from umg_search.store.embedded.diagnosis import diagnose_absent  # noqa: PLC0415 - as above
+
+    return tuple(diagnose_absent(Path(settings.engine.partition(":")[2])))
 
 
 def new_set(settings: Settings) -> tuple[SetSpec, Encoders]:

@@ -80,9 +80,26 @@ def test_a_mistyped_folder_is_told_and_not_made(
     configured(engine=f"embedded:{tmp_path / 'mistyped'}", experts="lexical")
     code, out, err = umg(*command)
     assert code == (0 if command == ["doctor"] else 2)
-    assert f"There is no index in {tmp_path / 'mistyped'}" in out + err
+    assert f"Nothing is indexed at {tmp_path / 'mistyped'} yet" in out + err
     assert "umg ingest" in out + err
     assert not (tmp_path / "mistyped").exists()
+
+
+def test_the_doctor_checks_what_it_can_where_no_folder_is_yet(
+    umg: Umg, configured: Callable[..., None], tmp_path: Path
+) -> None:
+    folder = tmp_path / "not" / "yet"
+    configured(engine=f"embedded:{folder}", experts="lexical")
+    found = checks(umg)
+    assert {name: each["verdict"] for name, each in found.items()} == {
+        "settings": "ok",
+        "folder": "ok",
+        "disk": "ok",
+        "index set": "warning",
+        "models": "ok",
+    }
+    assert found["folder"]["found"] == f"{folder} holds no index yet, and one can be made there"
+    assert "GiB free" in found["disk"]["found"]
 
 
 @pytest.mark.usefixtures("embedded")

@@ -13,7 +13,7 @@ from umg_search.ports import Engine
 from umg_search.settings import Settings, load_settings
 from umg_search.store.diagnosis.ledger import documents
 from umg_search.store.writer import check_same
-from umg_search.wiring import encoders_of, new_set, open_engine
+from umg_search.wiring import diagnose_absent, encoders_of, new_set, open_engine
 
 _ORDER = tuple(Verdict)
 _WRONG_USE = 2
@@ -87,7 +87,7 @@ def _opened(settings: Settings, findings: _Findings) -> Engine | None:
     try:
         engine = open_engine(settings, create=False)
     except NoIndexSet as error:
-        findings.add([Finding("index set", Verdict.WARNING, str(error).rstrip("."))])
+        findings.add([*diagnose_absent(settings), Finding("index set", Verdict.WARNING, str(error).rstrip("."))])
         return None
     except UmgError as error:
         findings.failed("engine", error)

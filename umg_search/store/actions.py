@@ -17,6 +17,9 @@ from umg_search.store.records import block_to_json, entry_to_json
 SERVER_FIELDS = ("document", "retired_since", "write")
 """Fields of a ledger entry that only servers hold: its id, to sort by; its oldest retirement; the mark of the write."""
 
+_EXISTING = {"require_alias": True}
+"""Condition of every write into a set: never an index that the server makes for it."""
+
 
 class Action(NamedTuple):
     """One item of a bulk request: whom it concerns, and its lines."""
@@ -38,10 +41,10 @@ class Outcome(NamedTuple):
         return self.status < 300  # noqa: PLR2004 - HTTP
 
 
-def chunk_action(index: str, chunk: Chunk, copy: Copy | None) -> Action:
+def chunk_action(alias: str, chunk: Chunk, copy: Copy | None) -> Action:
     """Return the action that stores a chunk entry, with a packed copy of what its `_source` leaves out."""
     subject = ChunkId(chunk.granularity, chunk.version, chunk.first)
-    return Action(subject, _lines("index", index, chunk_id(subject), chunk_source(chunk, copy)))
+    return Action(subject, _lines("index", alias, chunk_id(subject), chunk_source(chunk, copy), _EXISTING))
 
 
 def chunk_source(chunk: Chunk, copy: Copy | None) -> dict[str, Any]:
@@ -57,17 +60,16 @@ def chunk_source(chunk: Chunk, copy: Copy | None) -> dict[str, Any]:
     return {field: value for field, value in source.items() if value is not None}
 
 
-def block_action(index: str, block: TextBlock) -> Action:
+def block_action(alias: str, block: TextBlock) -> Action:
     """Return the action that stores a text block."""
     subject = BlockId(block.version, block.number)
-    return Action(subject, _lines("index", index, block_id(subject), block_to_json(block)))
+    return Action(subject, _lines("index", alias, block_id(subject), block_to_json(block), _EXISTING))
 
 
-def attributes_action(index: str, chunk: ChunkId, attributes: Attributes, left_out: Mapping[str, Any]) -> Action:
+def attributes_action(alias: str, chunk: ChunkId, attributes: Attributes, left_out: Mapping[str, Any]) -> Action:
     """Return the action that replaces the attributes of a chunk entry; `left_out` are fields that `_source` lacks."""
-    return Action(
-        chunk, _lines("update", index, chunk_id(chunk), {"doc": {**attributes_source(attributes), **left_out}})
-    )
+    source = {"doc": {**attributes_source(attributes), **left_out}}
+    return Action(chunk, _lines("update", alias, chunk_id(chunk), source, _EXISTING))
 
 
 def left_out(packed: str, whole: Copy) -> dict[str, Any]:
@@ -138,7 +140,7 @@ def _asked(copy: Copy) -> dict[str, Any]:
 
 
 def _lines(
-    operation: str, index: str, id: str, source: Mapping[str, Any], condition: Mapping[str, int] | None = None
+    operation: str, index: str, id: str, source: Mapping[str, Any], condition: Mapping[str, int | bool] | None = None
 ) -> bytes:
     head = orjson.dumps({operation: {"_index": index, "_id": id, **(condition or {})}})
     return head + b"\n" + orjson.dumps(source, option=orjson.OPT_SERIALIZE_NUMPY) + b"\n"

@@ -13,6 +13,9 @@ PREVIOUS = "text-previous"
 BUILDING = "text-building"
 """Alias of the text index of a set that was never active."""
 
+WRITING = "-write"
+"""End of the alias that the entries of an index are written by."""
+
 
 class Names:
     """Index names under one prefix."""
@@ -47,6 +50,14 @@ class Names:
     def index(self, kind: str, version: int | str) -> str:
         """Return the index behind an alias in one version of the data, or a pattern of several."""
         return f"{self._prefix}-{kind}-v{version}"
+
+    def writing(self, index: IndexSet, kind: str) -> str:
+        """Return the alias that entries of one kind are written by.
+
+        A bulk request that insists on an alias fails where the index is gone; by its own name a server would make it
+        anew, with mappings that it guesses.
+        """
+        return f"{self.index(kind, index.version)}{WRITING}"
 
     def chunks(self, index: IndexSet, granularity: Granularity) -> str:
         """Return a chunk index of a set."""

@@ -1,4 +1,4 @@
-"""What engines keep of encodings: vectors as bytes, term weights of nine bits.
+"""What engines keep of encodings: vectors of norm 1 or as bytes, term weights of nine bits.
 
 All engines get the same rounded values, so that they agree with each other.
 """
@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from umg_search.model import EncodedQuery, FloatArray, SetSpec, StoredVector, VectorType
+from umg_search.model import EncodedQuery, FloatArray, SetSpec, StoredVector, Vectors, VectorType
 from umg_search.sparse_vectors import WEIGHT_BITS
 
 ROUNDING = 1e-9
@@ -16,13 +16,18 @@ ROUNDING = 1e-9
 
 
 def stored_vector(vector: StoredVector, kind: VectorType) -> StoredVector:
-    """Return a vector, or several in rows, as it is stored: as it is, or int8 scaled to the largest value.
+    """Return a vector, or several in rows, as it is stored: of norm 1, or int8 scaled to the largest value.
 
     Cosines do not change with the scale of a vector, so each has its own; over MiniLM's vectors the error of a cosine
-    is 0.0004 in the mean and 0.003 at most. A vector with NaN or infinite values is left as it is: engines refuse it.
+    is 0.0004 in the mean and 0.003 at most. Engines take squares in float32, where those of a vector far from norm 1
+    vanish or overflow. A vector with NaN or infinite values is left as it is: it is refused.
     """
-    if kind is VectorType.FLOAT32 or not np.all(np.isfinite(vector)):
+    if not np.all(np.isfinite(vector)):
         return vector
+    if kind is VectorType.FLOAT32:
+        norms = np.linalg.norm(vector.astype(np.float64), axis=-1, keepdims=True)
+        unit: Vectors = (vector / np.where(norms > 0, norms, 1.0)).astype(np.float32)
+        return unit
     largest = np.abs(vector).max(axis=-1, keepdims=True)
     scaled: NDArray[np.int8] = np.rint(vector / np.where(largest > 0, largest, 1.0) * 127).astype(np.int8)
     return scaled

@@ -7,12 +7,11 @@ and the ledger names what is left over.
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields, is_dataclass, replace
-from enum import Enum, StrEnum
+from dataclasses import replace
+from enum import StrEnum
 
-from umg_search.errors import DocumentNotFound, IndexMismatch, WriteConflict
+from umg_search.errors import IndexMismatch, SetDropped, WriteConflict
 from umg_search.model import (
-    DeclaredField,
     Document,
     DocumentHash,
     DocumentKey,
@@ -25,11 +24,13 @@ from umg_search.model import (
     SetRole,
     SetSpec,
     SetState,
+    document_of,
     version_of,
 )
 from umg_search.ports import ChunkId, Engine
 from umg_search.store import generations, ledger
-from umg_search.store.attributes import attributes_of, misfit
+from umg_search.store.attributes import attributes_of, misfit, unstorable
+from umg_search.store.differences import differences
 from umg_search.store.entries import ids_of
 from umg_search.store.generations import Write
 from umg_search.windows import window_count
@@ -42,11 +43,17 @@ ATTEMPTS = 3
 
 CONFLICT = "Another writer changed the document at the same time: ingest it again."
 
+DELETED = "It was deleted meanwhile: ingest it again."
+
 _REBUILD = "run `umg index rebuild`, which builds a set with these settings beside it, then `umg index activate`"
 
 
 Seen = Mapping[DocumentHash, LedgerEntry]
 """What the ledger said of documents at one moment; those that it did not know are missing."""
+
+Reports = dict[DocumentKey, IngestReport]
+Changing = tuple[Document, LedgerEntry]
+"""A document whose title, metadata or ACL are to change, and its entry in the ledger."""
 
 
 class Change(StrEnum):
@@ -105,37 +112,53 @@ class Writer:
         reports |= {document.key: failure(document, CONFLICT) for document in lost}
         return [reports[encoded.split.document.key] for encoded in documents]
 
-    def update_attributes(self, index: IndexSet, document: Document, seen: Seen | None = None) -> IngestReport:
-        """Store title, metadata and ACL of a document whose text is unchanged, without encoding anything.
+    def update_attributes(
+        self, index: IndexSet, documents: Sequence[Document], seen: Seen | None = None
+    ) -> list[IngestReport]:
+        """Store title, metadata and ACL of documents with distinct keys whose text is unchanged; nothing is encoded.
 
-        The ledger comes first: a revocation holds from that write on. WriteConflict where others are always faster, or
-        changed title, metadata or ACL since the document was `seen`; DocumentNotFound where it was deleted meanwhile.
+        One report a document, in their order. The ledger comes first: a revocation holds from that write on. A document
+        fails where others are always faster, deleted it, or changed title, metadata or ACL since it was `seen`.
         """
-        why = misfit(document, index.spec)
-        if why:
-            return self.mark_failed(index, document, why)
-        entry = self._set_attributes(index, document, seen)
+        reports = {d.key: self.mark_failed(index, d, why) for d in documents if (why := misfit(d, index.spec))}
+        lost, changing = self._set_attributes(index, [d for d in documents if d.key not in reports], seen)
+        reports |= lost
         for _ in range(ATTEMPTS):
-            failed = self._publish_attributes(index, entry)
-            if failed:
-                return self.mark_failed(index, document, _first(failed))
-            fingerprint = ledger.attributes_fingerprint(document)
-            mine = ledger.same_attributes(entry, document) and entry.attributes_fingerprint in {"", fingerprint}
-            done = replace(entry, attributes_fingerprint=fingerprint) if mine else entry
-            if self._engine.write_entries([done]) != [None]:
-                if mine:
-                    return IngestReport(document.id, document.collection, Outcome.UPDATED)
+            if not changing:
                 break
+            failed = self._publish_attributes(index, [entry for _, entry in changing])
+            reports |= {
+                d.key: self.mark_failed(index, d, failed[e.document]) for d, e in changing if e.document in failed
+            }
+            settled, overtaken = self._settle_attributes([pair for pair in changing if pair[1].document not in failed])
+            reports |= settled
             # Another writer's may have reached the chunks before ours: what the ledger says now goes there again.
-            entry = self._live_entry(index, document)
-        raise WriteConflict(CONFLICT)
+            lost, changing = self._live(index, overtaken)
+            reports |= lost
+        reports |= {document.key: failure(document, CONFLICT) for document, _ in changing}
+        return [reports[document.key] for document in documents]
 
-    def delete(self, index: IndexSet, keys: Sequence[DocumentKey]) -> list[bool]:
-        """Delete documents from all sets; False for one that the ledger does not know. A tombstone remains."""
-        return [self._delete(index, key) for key in keys]
+    def delete(
+        self,
+        index: IndexSet,
+        keys: Sequence[DocumentKey],
+        *,
+        refused: Callable[[DocumentKey, str], None] = lambda _key, _reason: None,
+    ) -> list[bool]:
+        """Delete documents from all sets; False for one that the ledger does not know. A tombstone remains.
+
+        `refused` is told of each whose entries the engine keeps for now, and why: no search shows them, and a later
+        sweep tries again.
+        """
+        return [self._delete(index, key, refused) for key in keys]
 
     def mark_failed(self, index: IndexSet, document: Document, reason: str) -> IngestReport:
-        """Note in the ledger why a document could not be stored; the text that was live stays."""
+        """Note in the ledger why a document could not be stored, unless that cannot be stored either.
+
+        The text that was live stays.
+        """
+        if unstorable(document):
+            return failure(document, reason)
         entry = self._entries(index, [document.key]).get(document.key.hash) or ledger.blank(document.key)
         self._engine.write_entries([ledger.fail(replace(entry, key=document.key), reason, self._clock())])
         return failure(document, reason)
@@ -154,7 +177,7 @@ class Writer:
     def settle(self, index: IndexSet, document: DocumentHash) -> None:
         """Finish a change of attributes that a crash cut short: every chunk entry gets what the ledger says."""
         entry = self._engine.fetch(index, [document], []).entries[document]
-        if not entry.attributes_fingerprint and not self._publish_attributes(index, entry):
+        if not entry.attributes_fingerprint and not self._publish_attributes(index, [entry]):
             done = replace(entry, attributes_fingerprint=ledger.attributes_fingerprint(entry))
             self._engine.write_entries([done])
 
@@ -165,9 +188,10 @@ class Writer:
     ) -> dict[DocumentKey, IngestReport]:
         """Return a report of each document that is settled; those that another writer got hold of are missing."""
         begun = self._begin(index, documents, entries)
-        if self._active(index) != index:  # it may be dropped by now, and a server would make its indices anew
+        try:
+            failed = generations.write(self._engine, index, begun)
+        except SetDropped:  # what was begun went with it
             return {}
-        failed = generations.write(self._engine, index, begun)
         whole = [write for write in begun if write.version not in failed]
         # Asked after the ledger named the write: whoever flips later sees the name, and fences or repeats the write.
         finished = self._finish(index, whole) if self._active(index) == index else {}
@@ -210,48 +234,86 @@ class Writer:
         entries = [ledger.finish(write.entry, write.document, index.label, write.number, now) for write in writes]
         return {entry.document: entry for entry in _present(self._engine.write_entries(entries))}
 
-    # --- single documents ---------------------------------------------------------------------------------------
+    # --- attributes ---------------------------------------------------------------------------------------------
 
-    def _publish_attributes(self, index: IndexSet, entry: LedgerEntry) -> Mapping[ChunkId, str]:
-        """Give the chunk entries of a document, in every set, the attributes of its ledger entry."""
-        failed: dict[ChunkId, str] = {}
-        for each in self._sets_of(index, [entry]).values():
-            live = entry.in_set(each.label).live
-            if live is not None:
-                version = version_of(entry.document, live.number)
-                chunks = ids_of(version, live.sentences, each.spec.granularities).chunks
-                failed |= self._engine.update_attributes(each, chunks, attributes_of(entry, each.spec))
-                self._engine.publish(each)
-        return failed
-
-    def _live_entry(self, index: IndexSet, document: Document) -> LedgerEntry:
-        entry = self._entries(index, [document.key]).get(document.key.hash)
-        if entry is None or entry.in_set(index.label).live is None:
-            raise DocumentNotFound(f"Document {document.id!r} was deleted meanwhile: ingest it again.")
-        return entry
-
-    def _set_attributes(self, index: IndexSet, document: Document, seen: Seen | None = None) -> LedgerEntry:
-        for _ in range(ATTEMPTS):
-            entry = self._live_entry(index, document)
-            if seen is not None and not ledger.still_wanted(document, seen.get(entry.document), entry):
+    def _set_attributes(
+        self, index: IndexSet, documents: Sequence[Document], seen: Seen | None = None
+    ) -> tuple[Reports, list[Changing]]:
+        """Write attributes into the ledger; return reports of documents that failed, and the entries of the others."""
+        reports: Reports = {}
+        changing: list[Changing] = []
+        waiting = documents
+        for _ in range(ATTEMPTS if documents else 0):
+            lost, found = self._live(index, waiting)
+            reports |= lost
+            wanted = [(d, e) for d, e in found if seen is None or ledger.still_wanted(d, seen.get(e.document), e)]
+            sets = self._sets_of(index, [entry for _, entry in wanted])
+            written = self._engine.write_entries([self._with_attributes(sets, e, d) for d, e in wanted])
+            changing += [(d, new) for (d, _), new in zip(wanted, written, strict=True) if new is not None]
+            waiting = [d for (d, _), new in zip(wanted, written, strict=True) if new is None]
+            if not waiting:
                 break
-            written = self._engine.write_entries([self._with_attributes(index, entry, document)])[0]
-            if written is not None:
-                return written
-        raise WriteConflict(CONFLICT)
+        settled = {*reports, *(document.key for document, _ in changing)}
+        return reports | {d.key: failure(d, CONFLICT) for d in documents if d.key not in settled}, changing
 
-    def _with_attributes(self, index: IndexSet, entry: LedgerEntry, document: Document) -> LedgerEntry:
+    def _live(self, index: IndexSet, documents: Sequence[Document]) -> tuple[Reports, list[Changing]]:
+        """Return reports of documents that were deleted, and the entries of the others."""
+        entries = self._entries(index, [document.key for document in documents]) if documents else {}
+        found = [(d, entries[d.key.hash]) for d in documents if d.key.hash in entries]
+        live = [(d, entry) for d, entry in found if entry.in_set(index.label).live is not None]
+        keys = {document.key for document, _ in live}
+        return {d.key: failure(d, DELETED) for d in documents if d.key not in keys}, live
+
+    def _publish_attributes(self, index: IndexSet, entries: Sequence[LedgerEntry]) -> dict[DocumentHash, str]:
+        """Give the chunk entries of documents, in every set, what the ledger says; return why, where that failed."""
+        failed: dict[ChunkId, str] = {}
+        for each in self._sets_of(index, entries).values():
+            live = [(entry, generation) for entry in entries if (generation := entry.in_set(each.label).live)]
+            if live:
+                changes = (
+                    (
+                        ids_of(version_of(e.document, g.number), g.sentences, each.spec.granularities).chunks,
+                        attributes_of(e, each.spec),
+                    )
+                    for e, g in live
+                )
+                failed |= self._engine.update_attributes(each, changes)
+                self._engine.publish(each)
+        return {
+            document_of(chunk.version): f"{generations.name(chunk)}: {why}" for chunk, why in reversed(failed.items())
+        }
+
+    def _settle_attributes(self, changing: Sequence[Changing]) -> tuple[Reports, list[Document]]:
+        """Note in the ledger that the chunk entries have them; return reports, and documents that changed meanwhile."""
+        prints = [ledger.attributes_fingerprint(document) for document, _ in changing]
+        done = [
+            replace(e, attributes_fingerprint=own)
+            if ledger.same_attributes(e, d) and e.attributes_fingerprint in {"", own}
+            else e
+            for (d, e), own in zip(changing, prints, strict=True)
+        ]
+        reports: Reports = {}
+        for (d, _), own, new in zip(changing, prints, self._engine.write_entries(done), strict=True):
+            if new is not None:
+                mine = new.attributes_fingerprint == own
+                updated = IngestReport(d.id, d.collection, Outcome.UPDATED)
+                reports[d.key] = updated if mine else failure(d, CONFLICT)
+        return reports, [document for document, _ in changing if document.key not in reports]
+
+    def _with_attributes(self, sets: Mapping[str, IndexSet], entry: LedgerEntry, document: Document) -> LedgerEntry:
         """Return the entry with new attributes; a set beside this one that they do not fit loses the document.
 
         A rebuild then finds the document missing there, and tells why.
         """
         changed = ledger.with_attributes(entry, document, self._clock())
-        for each in self._sets_of(index, [entry]).values():
+        for each in sets.values():
             if entry.in_set(each.label).live is not None and misfit(document, each.spec):
                 changed = ledger.retire(changed, each.label, self._clock())
         return changed
 
-    def _delete(self, index: IndexSet, key: DocumentKey) -> bool:
+    # --- single documents ---------------------------------------------------------------------------------------
+
+    def _delete(self, index: IndexSet, key: DocumentKey, refused: Callable[[DocumentKey, str], None]) -> bool:
         for _ in range(ATTEMPTS):
             entry = self._entries(index, [key]).get(key.hash)
             if entry is None or entry.key is None:
@@ -259,7 +321,9 @@ class Writer:
             busy = {item.number for state in entry.sets.values() for item in ledger.unfinished(state)}
             tombstone = self._engine.write_entries([ledger.remove(entry, self._clock())])[0]
             if tombstone is not None:
-                generations.clear(self._engine, self._sets_of(index, [tombstone]), [tombstone], busy=busy)
+                kept = generations.clear(self._engine, self._sets_of(index, [tombstone]), [tombstone], busy=busy)
+                for reason in kept.values():
+                    refused(key, reason)
                 return True
         raise WriteConflict(f"Document {key.id!r} is being changed by another writer: delete it again.")
 
@@ -272,24 +336,9 @@ class Writer:
 
 def check_same(stored: SetSpec, wanted: SetSpec, *, what: str = "index set", remedy: str = _REBUILD) -> None:
     """Raise IndexMismatch, naming both values of every field in which two specifications differ."""
-    differences = [
-        f"{field.name}: the index has {_shown(getattr(stored, field.name))}, "
-        f"the settings say {_shown(getattr(wanted, field.name))}"
-        for field in fields(SetSpec)
-        if getattr(stored, field.name) != getattr(wanted, field.name)
-    ]
-    if differences:
-        raise IndexMismatch(
-            f"The settings differ from the {what} ({'; '.join(differences)}): change the settings back, or {remedy}."
-        )
-
-
-def _shown(value: object) -> str:
-    if isinstance(value, tuple) and not isinstance(value, DeclaredField):
-        return ", ".join(_shown(part) for part in value) or "none"
-    if is_dataclass(value):
-        return ", ".join(f"{field.name} {_shown(getattr(value, field.name)) or 'none'}" for field in fields(value))
-    return "none" if value is None else str(value.value if isinstance(value, Enum) else value)
+    found = differences(stored, wanted)
+    if found:
+        raise IndexMismatch(f"The settings differ from the {what} ({found}): change the settings back, or {remedy}.")
 
 
 def failure(document: Document, reason: str) -> IngestReport:
@@ -334,8 +383,3 @@ def stored(write: Write, index: IndexSet) -> IngestReport:
 
 def _present(entries: Iterable[LedgerEntry | None]) -> list[LedgerEntry]:
     return [entry for entry in entries if entry is not None]
-
-
-def _first(failed: Mapping[ChunkId, str]) -> str:
-    chunk, reason = next(iter(failed.items()))
-    return f"{generations.name(chunk)}: {reason}"

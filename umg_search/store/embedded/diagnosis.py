@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from umg_search.errors import EngineError
@@ -43,6 +44,17 @@ def diagnose(
         yield Finding("index set", Verdict.OK, f"{index.label}: {', '.join(index.spec.experts)}")
         yield shards(path, shards_of(index))
     yield leftovers(path, versions)
+
+
+def diagnose_absent(path: Path) -> Iterator[Finding]:
+    """Check where an index is to be made: the nearest folder above it that is there."""
+    path = path.absolute()
+    above = next(place for place in (path, *path.parents) if place.is_dir())
+    found = folder(above, writable=os.access(above, os.R_OK | os.W_OK | os.X_OK), kind=file_system(above, _mounts()))
+    if found.verdict is Verdict.OK:
+        found = replace(found, found=f"{path} holds no index yet, and one can be made there")
+    yield found
+    yield disk(above, shutil.disk_usage(above).free, 0)
 
 
 def folder(path: Path, *, writable: bool, kind: str) -> Finding:
