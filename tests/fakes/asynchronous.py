@@ -15,7 +15,7 @@ from tests.fakes.encoders import HashedEncoders, spec
 from tests.fakes.queue import MemorySender
 from umg_search.errors import DocumentNotFound, NoIndexSet
 from umg_search.granularity import Expert, Granularity
-from umg_search.model import Document, DocumentKey, LedgerEntry, SplitDocument, Ticket
+from umg_search.model import Document, DocumentKey, LedgerEntry, SetSpec, SplitDocument, Ticket
 from umg_search.ports import Engine, Queue, Sender
 from umg_search.store.reader import Reader
 from umg_search.store.writer import Writer
@@ -33,8 +33,8 @@ class OutOfTime(Exception):
 class Encoders(HashedEncoders):
     """`before` is told the documents that are about to be encoded; `encoded` are those that were."""
 
-    def __init__(self) -> None:
-        super().__init__(SPEC)
+    def __init__(self, spec: SetSpec) -> None:
+        super().__init__(spec)
         self.before: Callable[[Sequence[SplitDocument]], object] = lambda _: None
         self.encoded: list[str] = []
 
@@ -48,11 +48,20 @@ class Encoders(HashedEncoders):
 class Site:
     """An engine with its queue, and every service on them."""
 
-    def __init__(self, engine: Engine, queue: Queue, sender: Sender | None = None, *, now: float = 1_000_000.0) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        queue: Queue,
+        sender: Sender | None = None,
+        *,
+        now: float = 1_000_000.0,
+        spec: SetSpec = SPEC,
+    ) -> None:
         self.engine = engine
         self.queue = queue
         self.sender: Any = sender or MemorySender()
-        self.encoders = Encoders()
+        self.spec = spec
+        self.encoders = Encoders(spec)
         self.now = now
         self.queue_bytes = 10**9
         self._runs = count(1)
@@ -68,7 +77,7 @@ class Site:
         return IngestService(
             self.writer,
             self.encoders,  # type: ignore[arg-type] - a fake of the encoders
-            SPEC,
+            self.spec,
             sentences=SentenceOptions(),
             batch_chars=BATCH_CHARS,
             max_sentences=200,

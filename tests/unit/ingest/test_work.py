@@ -116,6 +116,13 @@ def test_a_text_that_is_live_by_now_is_settled_without_encoding(site: Site) -> N
     assert (site.state("a"), site.entry("a").job, site.encoders.encoded) == ("searchable", None, [])
 
 
+def test_each_document_is_told_as_soon_as_it_is_settled(site: Site) -> None:
+    told: list[tuple[str, str]] = []
+    site.submit(A, document("long", sentences=201), B)
+    site.work(*site.sender.take()[0], told=lambda report: told.append((report.document_id, report.outcome.value)))
+    assert told == [("a", "new"), ("b", "new"), ("long", "failed")]
+
+
 # --- others --------------------------------------------------------------------------------------------------------
 
 
