@@ -7,12 +7,16 @@ from dataclasses import replace
 
 import pytest
 
+from ingest.rebuild import RebuildService
+from ingest.sentences import SentenceOptions
 from ingest.sweeping import ORPHAN_S
 from ingest.syncing import Sync
 from tests.conftest import SERVERS
 from tests.fakes.asynchronous import LEASE_S, Site, document
-from tests.fakes.encoders import HashedWords
+from tests.fakes.encoders import HashedEncoders, HashedWords, spec
 from tests.fakes.mortal import Killed, Life, Mortal
+from umg_search.errors import IndexMismatch
+from umg_search.granularity import Expert, Granularity
 from umg_search.model import DocumentKey, LedgerEntry
 from umg_search.search import Query, SearchService
 from umg_search.settings import Settings
@@ -126,6 +130,30 @@ def test_a_worker_that_is_killed_leaves_the_old_text_live_and_another_finishes(s
     site.now += ORPHAN_S + 1
     site.sweep()
     assert site.queue.backlog().documents == 0
+
+
+def test_sets_are_rebuilt_and_flipped_while_documents_wait_for_workers(site: Site) -> None:
+    """A worker with the settings of before hands back what it has; one with those of the new set finishes."""
+    site.ingest(A)
+    site.submit(document("a", 2), B)
+    kind = spec(experts=(Expert.DENSE, Expert.LEXICAL), granularities=(Granularity.G2,))
+    rebuild = RebuildService(
+        site.engine,
+        HashedEncoders,  # type: ignore[arg-type] - a fake of the encoders
+        sentences=SentenceOptions(),
+        batch_chars=10_000,
+    )
+    index, coverage = rebuild.begin(kind)
+    assert coverage.gap == 1
+    list(rebuild.activate(index))
+    assert (site.text("a"), site.state("a")) == (A.text, "queued")
+    message = site.sender.take()[0]
+    with pytest.raises(IndexMismatch):
+        site.work(*message)
+    assert site.entry("a").pending.run == ""
+    new = Site(site.engine, site.queue, site.sender, now=site.now, spec=kind)
+    assert [report.outcome.value for report in new.work(*message).reports] == ["updated", "new"]
+    assert [site.text(name) for name in "ab"] == [document("a", 2).text, B.text]
 
 
 def test_a_wiped_broker_gets_everything_again(site: Site) -> None:
