@@ -1,16 +1,12 @@
 """The write path: documents in, one report each out."""
 
-import json
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import replace
 
-import orjson
-
 from ingest.chunks import split_documents
 from ingest.sentences import SentenceOptions
 from umg_search.encoding.encoders import Encoded, Encoders, EncodingFailure
-from umg_search.errors import DocumentNotFound, WriteConflict
 from umg_search.model import (
     Document,
     DocumentKey,
@@ -24,7 +20,7 @@ from umg_search.model import (
 )
 from umg_search.store.attributes import misfit
 from umg_search.store.plans import Change, Seen
-from umg_search.store.writer import Writer, failure
+from umg_search.store.writer import Writer
 
 EMPTY = "There is no text in it."
 
@@ -33,9 +29,6 @@ LEAST_CHARGE = 200
 
 MOST_SENTENCES = 100_000
 """Sentences of a document unless told otherwise: about 1.5 million words, whose windows take hundreds of MB."""
-
-MOST_ATTRIBUTE_BYTES = 1_000_000
-"""Largest title, metadata and ACL together, as JSON: they are one entry of the ledger."""
 
 
 class IngestService:
@@ -71,11 +64,8 @@ class IngestService:
         with ThreadPoolExecutor(max_workers=1, thread_name_prefix="umg-write") as pool:
             writing: Future[list[IngestReport]] | None = None
             busy: set[DocumentKey] = set()
-            for offered in grouped(documents, self._batch_chars):
+            for batch in grouped(documents, self._batch_chars):
                 index = self._writer.prepare(self._spec)  # another set may have become active since the last batch
-                refused = {document.key: reason for document in offered if (reason := unstorable(document))}
-                yield from (failure(document, refused[document.key]) for document in offered if document.key in refused)
-                batch = [document for document in offered if document.key not in refused]
                 if writing is not None and not busy.isdisjoint(document.key for document in batch):
                     wait([writing])  # the plan for the same document again must see what was written first
                 settled, encoded, seen = self._prepared(index, batch, run)
@@ -103,7 +93,7 @@ class IngestService:
             plan[change].append(document)
         reports = [IngestReport(d.id, d.collection, Outcome.UNCHANGED) for d in plan[Change.NONE]]
         reports += self._writer.confirm(index, plan[Change.STATE], seen, run=run) if plan[Change.STATE] else []
-        reports += [self._with_attributes(index, d, seen, run) for d in plan[Change.ATTRIBUTES]]
+        reports += self._writer.update_attributes(index, plan[Change.ATTRIBUTES], seen, run=run)
         encoded, unreadable = self._encoded(plan[Change.TEXT])
         reports += self._writer.mark_failed(index, failed + unreadable, run=run)
         return reports, encoded, seen
@@ -131,13 +121,6 @@ class IngestService:
             return Failure(reason, Stage.SPLITTING)
         return None
 
-    def _with_attributes(self, index: IndexSet, document: Document, seen: Seen, run: str) -> IngestReport:
-        """Return the report of a document whose text is unchanged, with its new attributes stored."""
-        try:
-            return self._writer.update_attributes(index, document, seen, run=run)
-        except (DocumentNotFound, WriteConflict) as error:
-            return failure(document, str(error))
-
     def _store(self, index: IndexSet, encoded: Sequence[Encoded], seen: Seen, run: str) -> list[IngestReport]:
         """Write encoded documents, and hand on what their encoders had to say."""
         if not encoded:
@@ -163,25 +146,6 @@ def grouped(
         size += _charge(document)
     if batch:
         yield batch
-
-
-def unstorable(document: Document) -> str:
-    """Return why no engine could hold a document, empty where one can.
-
-    Readers deliver none such; documents that a program makes may be.
-    """
-    if not document.id:
-        return "Its id is empty."
-    try:
-        values = [*document.key, document.title, document.metadata, document.acl]
-        json.dumps(values, allow_nan=False)  # stricter on types; orjson, which servers are asked with, on numbers
-        attributes = orjson.dumps(values)
-        document.text.encode("utf-8")
-    except (TypeError, ValueError, RecursionError) as error:
-        return f"It cannot be stored as JSON in UTF-8 ({error})."
-    if len(attributes) > MOST_ATTRIBUTE_BYTES:
-        return f"Its title, metadata and ACL take {len(attributes)} bytes, and {MOST_ATTRIBUTE_BYTES} are allowed."
-    return ""
 
 
 def _charge(document: Document) -> int:

@@ -12,10 +12,11 @@ from uuid import uuid4
 
 from ingest.decisions import Decision, Submission, Submitted
 from ingest.messages import GROUPS, MOST_DOCUMENTS, Messages
-from ingest.pipeline import grouped, unstorable
+from ingest.pipeline import grouped
 from umg_search.errors import BacklogFull
 from umg_search.model import Batch, Document, DocumentHash, QueuedText, TextKey
 from umg_search.ports import Engine, Queue, Sender
+from umg_search.store.attributes import unstorable
 
 DISK_FACTOR = 2
 """Bytes on disk for each byte of text that waits: the text itself, and the server's log of its writes."""

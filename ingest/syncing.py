@@ -6,7 +6,8 @@ from dataclasses import replace
 from umg_search.errors import ConfigurationError, WriteConflict
 from umg_search.model import Document, DocumentHash, DocumentKey
 from umg_search.ports import Engine, Queue
-from umg_search.store.writer import CONFLICT, Writer
+from umg_search.store.reports import CONFLICT
+from umg_search.store.writer import Writer
 
 ATTEMPTS = 5
 """How often entries are written anew after others changed them."""

@@ -27,7 +27,8 @@ from umg_search.model import (
 )
 from umg_search.ports import Engine, Queue, Sender
 from umg_search.store import jobs, ledger
-from umg_search.store.writer import CONFLICT, Writer
+from umg_search.store.reports import CONFLICT
+from umg_search.store.writer import Writer
 
 MOST_DEATHS = 3
 """Leases of a document that may end without a word before it is set aside."""

@@ -12,6 +12,7 @@ UmgError
 │   ├── EngineUnsupported     an engine, version or offering that is not supported
 │   ├── EngineBusy            the engine or its folder is in use, or asks to slow down
 │   ├── WriteConflict         another writer changed the same document
+│   ├── SetDropped            an index set was dropped while it was used
 │   └── NoIndexSet            nothing was ingested under this prefix yet
 ├── QueueError                asynchronous ingestion cannot go on
 │   ├── BrokerUnreachable     the broker gave no answer; the command line ends with 3
@@ -20,6 +21,8 @@ UmgError
     ├── DocumentNotFound      no such document in this collection
     └── SetIncomplete         an index set lacks documents that cannot be built in it
 """
+
+from typing import Self
 
 
 class UmgError(Exception):
@@ -77,8 +80,19 @@ class WriteConflict(EngineError):
     """Another writer changed the same document meanwhile."""
 
 
+class SetDropped(EngineError):
+    """An index set was dropped while it was read from or written to; the active set is another one."""
+
+
 class NoIndexSet(EngineError, ConfigurationError):
     """Nothing has been ingested under this prefix yet."""
+
+    @classmethod
+    def at(cls, where: str) -> Self:
+        """Return the error for an engine, or a folder that is to hold one."""
+        return cls(
+            f"Nothing is indexed at {where} yet: run `umg ingest PATH` first, or correct UMG_ENGINE or UMG_PREFIX."
+        )
 
 
 class QueueError(UmgError):

@@ -210,6 +210,10 @@ class Engine(Protocol):
         """Make a set active and the one before previous, in one step; every search sees either the one or the other."""
         ...
 
+    def seconds_to_follow(self) -> float:
+        """Return how long a process may go on with the set that was active before, once another one is."""
+        ...
+
     def drop_set(self, index: IndexSet) -> None:
         """Delete a set that is not active, with all its entries; what is gone already is no failure."""
         ...
@@ -246,9 +250,9 @@ class Engine(Protocol):
         ...
 
     def update_attributes(
-        self, index: IndexSet, chunks: Sequence[ChunkId], attributes: Attributes
+        self, index: IndexSet, changes: Iterable[tuple[Sequence[ChunkId], Attributes]]
     ) -> Mapping[ChunkId, str]:
-        """Replace the attributes on chunk entries; every expert must still find them afterwards."""
+        """Replace the attributes on chunk entries of several documents; every expert must find them afterwards."""
         ...
 
     def delete(
@@ -271,6 +275,10 @@ class Engine(Protocol):
 
     def states(self, *, batch: str | None = None) -> Mapping[DocumentState, int]:
         """Count the ledger's documents by state: all of them, or those that a submission touched last."""
+        ...
+
+    def collections(self, most: int) -> Sequence[str]:
+        """Return the names of collections that have documents, those with most documents first, `most` at most."""
         ...
 
     def sizes(self, index: IndexSet) -> Mapping[str, IndexSize]:

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
@@ -14,7 +16,8 @@ from umg_search.search import Query, SearchService
 from umg_search.settings import Settings
 from umg_search.store.plans import Change
 from umg_search.store.reader import MOST_PRINCIPALS, Reader
-from umg_search.store.writer import CONFLICT, Writer
+from umg_search.store.reports import CONFLICT
+from umg_search.store.writer import Writer
 from umg_search.wiring import open_engine
 
 FIELDS = (DeclaredField("lang", FieldType.KEYWORD), DeclaredField("year", FieldType.INTEGER))
@@ -57,7 +60,7 @@ def store(engine_settings: Settings) -> Iterator[Store]:
 def test_new_values_match_and_old_ones_no_longer(store: Store) -> None:
     assert store.found(("ann",), "year = 2020 and lang = de and source = wiki and exists(lang)")
     changed = replace(DOCUMENT, acl=("bob",), metadata={"year": 2021, "kind": {"of": "thing"}})
-    assert store.writer.update_attributes(store.index, changed).outcome is Outcome.UPDATED
+    assert store.writer.update_attributes(store.index, [changed])[0].outcome is Outcome.UPDATED
     assert not store.found(("ann",))
     assert store.found(("bob",), 'year = 2021 and "kind.of" = thing and not exists(lang)')
     for old in ("year = 2020", "lang = de", "source = wiki", "exists(lang)"):
@@ -71,7 +74,7 @@ def test_a_revocation_since_the_plan_is_not_undone_by_the_write(store: Store) ->
     new = replace(DOCUMENT, text=TEXT + " And a new part.")
     seen = store.writer.seen(store.index, [new])
     item = encoded(new, SPEC)
-    store.writer.update_attributes(store.index, replace(DOCUMENT, acl=("bob",)))
+    store.writer.update_attributes(store.index, [replace(DOCUMENT, acl=("bob",))])
     (report,) = store.writer.replace(store.index, [item], seen)
     assert (report.outcome, report.reason) == (Outcome.FAILED, CONFLICT)
     assert not store.found(("ann",))
@@ -96,3 +99,15 @@ def test_a_thousand_principals_are_answered_and_more_refused(store: Store) -> No
     for call in (lambda: store.found((*many, "ann", "x")), lambda: store.reader.text(DOCUMENT.key, (*many, "a", "x"))):
         with pytest.raises(QueryError, match=f"{MOST_PRINCIPALS + 1} principals, and {MOST_PRINCIPALS} are allowed"):
             call()
+
+
+@pytest.mark.parametrize("bad", [datetime(2026, 5, 1, tzinfo=UTC), b"bytes", 2**70, "\ud800", float("nan")])
+def test_metadata_that_are_no_json_fail_their_document_alone(store: Store, bad: Any) -> None:
+    """In a program's own hands: no reader delivers such."""
+    wrong = replace(DOCUMENT, text=TEXT + " More.", metadata={"year": 2021, "bad": bad})
+    fine = Document(id="fine", text=TEXT)
+    failed, stored = store.writer.replace(store.index, [encoded(d, SPEC) for d in (wrong, fine)])
+    assert "metadata field 'bad' cannot be stored as JSON" in failed.reason
+    assert stored.outcome is Outcome.NEW
+    assert "'bad'" in store.writer.update_attributes(store.index, [wrong])[0].reason
+    assert store.reader.text(DOCUMENT.key, ("ann",)) == TEXT

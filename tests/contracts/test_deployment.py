@@ -104,7 +104,7 @@ def write_everything(engine: ServerEngine) -> None:
         Outcome.NEW,
         Outcome.UPDATED,
     ]
-    writer.update_attributes(index, replace(second, acl=("bob",)))
+    writer.update_attributes(index, [replace(second, acl=("bob",))])
     writer.sweep(index)
     other = replace(first, id="e")
     writer.replace(index, [encoded(other, kind)])

@@ -173,7 +173,7 @@ def test_every_filter_means_what_it_means_in_plain_words(engine: Engine) -> None
         library.check(tree(rng))
     changed = [replace(d, metadata=metadata(rng)) for d in list(library.documents.values())[:6]]
     for each in changed:
-        assert library.writer.update_attributes(library.index, each).outcome is Outcome.UPDATED
+        assert library.writer.update_attributes(library.index, [each])[0].outcome is Outcome.UPDATED
     library.documents |= {d.key.hash: d for d in changed}
     for _ in range(12):
         library.check(tree(rng))

@@ -109,7 +109,7 @@ def test_a_changed_title_is_found_without_encoding_and_every_expert_still_finds_
 ) -> None:
     library = Library(engine, *titled(), experts=experts)
     changed = replace(titled()[0], title="Osprey memorandum")
-    library.writer.update_attributes(library.index, changed)
+    library.writer.update_attributes(library.index, [changed])
     lexical = [
         {hit.document_id for report in result.channels if report.channel.expert is Expert.LEXICAL for hit in report.top}
         for result in (library.search(word, title_weight=1) for word in ("osprey", "kestrel"))
@@ -118,7 +118,7 @@ def test_a_changed_title_is_found_without_encoding_and_every_expert_still_finds_
     result = library.search("harbour3 harbour part", title_weight=0)
     assert {r.channel for r in result.channels if r.top[0].document_id == "a"} == set(library.spec.channels)
     assert result.contexts[0].title == "Osprey memorandum"
-    library.writer.update_attributes(library.index, replace(changed, title=""))
+    library.writer.update_attributes(library.index, [replace(changed, title="")])
     gone = library.search("osprey", title_weight=1)
     assert Expert.LEXICAL not in {report.channel.expert for report in gone.channels}
 
@@ -126,7 +126,7 @@ def test_a_changed_title_is_found_without_encoding_and_every_expert_still_finds_
 def test_a_title_can_change_where_titles_are_not_searched(engine: Engine) -> None:
     library = Library(engine, *titled(), experts=(Expert.DENSE,))
     changed = replace(titled()[0], title="Osprey memorandum")
-    assert library.writer.update_attributes(library.index, changed).outcome is Outcome.UPDATED
+    assert library.writer.update_attributes(library.index, [changed])[0].outcome is Outcome.UPDATED
     assert library.search("harbour3 harbour part").contexts[0].title == "Osprey memorandum"
 
 
@@ -172,7 +172,7 @@ def test_sources_name_no_document_that_may_not_be_read(engine: Engine) -> None:
     library = Library(engine, mine, theirs, ours, access_control=True)
     (context,) = library.search("privileged notice", scope=Scope(principals=("ann",))).contexts
     assert {source.document_id for source in context.sources} == {"mine", "ours"}
-    library.writer._set_attributes(library.index, replace(ours, acl=("bob",)))  # chunks still say everybody
+    library.writer._attributes.write(library.index, [replace(ours, acl=("bob",))])  # chunks still say everybody
     (context,) = library.search("privileged notice", scope=Scope(principals=("ann",))).contexts
     assert [source.document_id for source in context.sources] == ["mine"]
 
@@ -213,3 +213,10 @@ def test_several_collections_can_be_searched_together(engine: Engine) -> None:
         found = library.search("harbour", scope=Scope(names)).contexts
         sources = {source.collection for context in found for source in context.sources}
         assert sources == set(names)
+
+
+def test_a_search_in_a_mistyped_collection_names_what_is_there(engine: Engine) -> None:
+    library = Library(engine, *(replace(d, collection="tales") for d in titled()))
+    result = library.search("harbour", scope=Scope(("tails",)))
+    assert result.contexts == ()
+    assert result.warnings[-1] == "There is no document in collection 'tails': there are 'tales'."

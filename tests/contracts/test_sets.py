@@ -30,13 +30,16 @@ from umg_search.model import (
     Outcome,
     SetRole,
     SetSpec,
+    Verdict,
 )
 from umg_search.ports import Engine, Scope
 from umg_search.search import Query, RankingOptions, SearchService
 from umg_search.settings import Settings
 from umg_search.store import ledger
 from umg_search.store.admin import Lease, Sets
+from umg_search.store.admin import pages as ledger_pages
 from umg_search.store.reader import Reader
+from umg_search.store.server_sets import SET_SECONDS
 from umg_search.store.writer import Writer
 from umg_search.wiring import open_engine
 
@@ -350,6 +353,55 @@ def test_a_write_that_a_flip_to_equal_settings_overtakes_goes_to_the_new_set(lib
     assert report.outcome is Outcome.UPDATED
     assert library.found("glacier glacier29") == {"glacier"}
     assert library.sets.coverage()["v2"].gap == 0
+
+
+@pytest.mark.parametrize("operation", ["write_blocks", "write_chunks"])
+def test_a_write_into_a_set_that_is_dropped_makes_no_index_of_its_own(library: Library, operation: str) -> None:
+    """The flip, and a drop that does not wait, take place between the ledger's word and the entries."""
+    index = library.build(OLD)
+    slow = Interposed(library.engine)
+
+    def overtake() -> None:
+        library.activate(index)
+        library.engine.drop_set(IndexSet(1, OLD))
+
+    slow.before(operation, overtake)
+    (report,) = library.put(document("glacier", text=prose("glacier", 30)), engine=slow)
+    assert report.outcome is Outcome.UPDATED
+    assert library.found("glacier glacier29") == {"glacier"}
+    assert library.roles() == {2: SetRole.ACTIVE}
+    assert {f.verdict for f in library.engine.diagnose(None) if f.check == "leftovers"} == {Verdict.OK}
+
+
+@pytest.mark.parametrize("operation", ["ranked_lists", "fetch"])
+@pytest.mark.parametrize("whole", [True, False])
+def test_a_search_whose_set_is_dropped_is_answered_from_the_one_that_is_active_now(
+    library: Library, operation: str, *, whole: bool
+) -> None:
+    """It loads a model for seconds, say, while the set is flipped and dropped, or a drop is on its way."""
+    index, old = library.build(), IndexSet(1, OLD)
+    slow = Interposed(library.engine)
+
+    def overtake() -> None:
+        library.activate(index)
+        for page in ledger_pages(library.engine.entries()):
+            library.engine.write_entries([ledger.leave(entry, old.label) for entry in page])
+        if whole:
+            library.engine.drop_set(old)
+
+    slow.before(operation, overtake)
+    assert Library(slow).found("glacier glacier3") == {"glacier"}
+
+
+def test_a_drop_waits_until_every_process_has_noticed_the_flip(library: Library, engine_settings: Settings) -> None:
+    embedded = engine_settings.engine.startswith("embedded:")
+    waited: list[float] = []
+    sets = Sets(library.engine, grace=0, sleep=waited.append)
+    library.activate(library.build())
+    sets.drop(1)
+    assert waited == [0.0 if embedded else SET_SECONDS]
+    sets.drop(library.build(replace(NEW, analyzer="simple")).version)
+    assert len(waited) == 1, "nobody searches a set that was never active"
 
 
 def test_a_document_that_the_new_model_cannot_encode_keeps_the_set_from_being_activated(library: Library) -> None:

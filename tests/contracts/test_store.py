@@ -235,7 +235,7 @@ def test_title_and_metadata_change_without_encoding(store: Store) -> None:
     document = documents()[0]
     store.put(document)
     changed = replace(document, title="New title", metadata={"deep": {"list": [1, None, "x"]}})
-    assert store.writer.update_attributes(store.index, changed).outcome is Outcome.UPDATED
+    assert store.writer.update_attributes(store.index, [changed])[0].outcome is Outcome.UPDATED
     assert store.writer.plan(store.index, [changed]) == [Change.NONE]
     result = store.search("a unique harbour uniqueharbour")
     assert result.contexts[0].title == "New title"
@@ -412,7 +412,7 @@ def test_every_expert_finds_a_document_after_an_acl_update(engine: Engine) -> No
     store.put(document, Document(id="other", text=prose("orchard", 40), acl=("*",)))
     assert "d" not in store.found("a secretword harbour", principals=("ann",))
     changed = replace(document, acl=("ann",))
-    store.writer.update_attributes(store.index, changed)
+    store.writer.update_attributes(store.index, [changed])
     result = store.search("a secretword harbour", principals=("ann",))
     assert {r.channel for r in result.channels if r.top[0].document_id == "d"} == set(store.spec.channels)
     assert "d" not in store.found("a secretword harbour", principals=("bob",))
@@ -423,7 +423,7 @@ def test_a_revocation_holds_from_the_ledger_write_on(engine: Engine) -> None:
     store = Store(engine, access_control=True)
     document = Document(id="d", text=prose("harbour", 20), acl=("ann",))
     store.put(document)
-    store.writer._set_attributes(store.index, replace(document, acl=("bob",)))  # chunks still say ann
+    store.writer._attributes.write(store.index, [replace(document, acl=("bob",))])  # chunks still say ann
     assert store.found("harbour", principals=("ann",)) == []
 
 
@@ -431,7 +431,7 @@ def test_an_explanation_counts_no_hit_of_a_revoked_document(engine: Engine) -> N
     store = Store(engine, access_control=True)
     revoked = Document(id="revoked", text=prose("harbour", 20), acl=("ann",))
     store.put(revoked, Document(id="mine", text=prose("orchard", 20), acl=("ann",)))
-    store.writer._set_attributes(store.index, replace(revoked, acl=("bob",)))  # chunks still say ann
+    store.writer._attributes.write(store.index, [replace(revoked, acl=("bob",))])  # chunks still say ann
     for report in store.search("orchard season", principals=("ann",)).channels:
         assert report.hits <= window_count(20, report.channel.granularity), report.channel
 
@@ -450,7 +450,7 @@ def test_what_is_dropped_for_low_relevance_is_counted_without_documents_that_wer
     before = warnings()
     store.put(revoked)
     assert warnings() != before
-    store.writer._set_attributes(store.index, replace(revoked, acl=("bob",)))  # chunks still say ann
+    store.writer._attributes.write(store.index, [replace(revoked, acl=("bob",))])  # chunks still say ann
     assert warnings() == before
 
 
@@ -498,7 +498,7 @@ def test_deleting_what_is_gone_already_is_no_failure(store: Store) -> None:
 
 def test_updating_attributes_of_a_missing_chunk_is_reported(store: Store) -> None:
     missing = ChunkId(Granularity.G2, version_of(DocumentKey("default", "x").hash, 1), 0)
-    assert set(store.engine.update_attributes(store.index, [missing], Attributes(("a",), {}, ()))) == {missing}
+    assert set(store.engine.update_attributes(store.index, [([missing], Attributes(("a",), {}, ()))])) == {missing}
 
 
 def test_states_and_sizes_tell_what_is_there(store: Store) -> None:

@@ -10,8 +10,10 @@ from pathlib import Path
 from threading import Thread
 
 import pytest
+import urllib3
 
 from tests.e2e.conftest import HARBOUR, MODEL, ORCHARD, SPLADE, Umg
+from umg_search.settings import Settings
 
 
 @pytest.mark.usefixtures("on_engine")
@@ -51,6 +53,33 @@ def test_a_corpus_is_ingested_searched_changed_and_deleted(umg: Umg, corpus: Pat
     assert umg("text", "harbour.md")[0] == 1
     code, out, _ = umg("doctor")
     assert code == 0, out
+
+
+@pytest.mark.usefixtures("embedded")
+def test_people_count_sentences_from_1_and_json_from_0(umg: Umg, corpus: Path) -> None:
+    umg.json("ingest", corpus)
+    question = ("search", "who decides about exceptions?", "--select", "chunks", "--top-k", 1, "--explain")
+    (context,) = umg.json(*question)["contexts"]
+    _, printed, _ = umg(*question)
+    assert f"sentences {context['first'] + 1} to {context['last']}, " in printed
+    best = umg.json(*question)["channels"][0]["top"][0]
+    assert f"{best['document_id']}, sentences {best['first'] + 1} to {best['last']}: " in printed
+
+
+@pytest.mark.parametrize("engine_settings", ["opensearch-3.5.0"], indirect=True)
+@pytest.mark.usefixtures("on_engine")
+def test_a_delete_that_the_engine_refuses_ends_with_1_and_says_so(
+    umg: Umg, corpus: Path, engine_settings: Settings
+) -> None:
+    umg.json("ingest", corpus)
+    block = f"{engine_settings.engine}/{engine_settings.prefix}-text-v1/_settings"
+    with urllib3.PoolManager() as http:
+        http.request("PUT", block, json={"index.blocks.write": True}).drain_conn()
+        code, printed, said = umg("delete", "harbour.md")
+        http.request("PUT", block, json={"index.blocks.write": None}).drain_conn()
+    assert (code, printed) == (1, "1 deleted.\n")
+    assert "'harbour.md' is deleted, and entries of it that no search shows are left" in said
+    assert umg("purge")[:2] == (0, "1 documents swept, 0 tombstones purged.\n")
 
 
 @pytest.mark.usefixtures("on_engine")
@@ -142,6 +171,19 @@ def test_searching_before_ingesting_says_what_to_do(umg: Umg) -> None:
     code, _, err = umg("search", "anything")
     assert code == 2
     assert "umg ingest" in err
+
+
+@pytest.mark.usefixtures("on_engine")
+@pytest.mark.parametrize("command", [["status"], ["status", "--json"], ["search", "x"], ["index", "list"]])
+def test_where_nothing_is_indexed_every_engine_says_the_same(
+    umg: Umg, engine_settings: Settings, command: list[str]
+) -> None:
+    code, printed, said = umg(*command)
+    where = engine_settings.engine.removeprefix("embedded:")
+    assert (code, printed) == (2, "")
+    assert said == (
+        f"umg: Nothing is indexed at {where} yet: run `umg ingest PATH` first, or correct UMG_ENGINE or UMG_PREFIX.\n"
+    )
 
 
 @pytest.mark.usefixtures("embedded")
@@ -354,6 +396,25 @@ def test_any_output_encoding_will_do(tmp_path: Path, encoding: str) -> None:
     )
     assert ended.returncode == 0, ended.stderr
     assert json.loads(ended.stdout)["contexts"][0]["text"] == "The café costs 3 €. It is open."
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--min-relevance", "3"], "Wrong ranking options: --min-relevance is 3.0, it lies between -1 and 1."),
+        (
+            ["--budget", "0", "--min-sentences", "0"],
+            "--budget is 0, it lies between 1 and 10000000; --min-sentences is",
+        ),
+        (["--group-by", "x"], "'--group-by': 'x' is not one of 'document'"),
+        (["--top-k", "x"], "'--top-k': it should be a valid integer: see"),
+        (["--title-weight", "x"], "'--title-weight': it should be a valid number: see"),
+    ],
+)
+def test_options_are_called_what_was_typed(umg: Umg, arguments: list[str], said: str) -> None:
+    code, _, err = umg("search", *arguments, "x")
+    assert code == 2
+    assert said in err
 
 
 @pytest.mark.parametrize(

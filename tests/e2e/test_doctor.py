@@ -80,7 +80,7 @@ def test_a_mistyped_folder_is_told_and_not_made(
     configured(engine=f"embedded:{tmp_path / 'mistyped'}", experts="lexical")
     code, out, err = umg(*command)
     assert code == (0 if command == ["doctor"] else 2)
-    assert f"There is no index in {tmp_path / 'mistyped'}" in out + err
+    assert f"Nothing is indexed at {tmp_path / 'mistyped'} yet" in out + err
     assert "umg ingest" in out + err
     assert not (tmp_path / "mistyped").exists()
 

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.conftest import Umg
+from tests.e2e.conftest import MODEL, Umg
+from umg_search.encoding.models import locate
 
 QUESTION = "when is the east basin closed?"
 
@@ -46,7 +47,26 @@ def test_other_settings_are_refused_then_built_beside_activated_rolled_back_and_
     assert umg("index", "drop", 2)[:2] == (0, "Set v2 is dropped.\n")
     assert best(umg) == "harbour.md"
     code, printed, _ = umg("index", "list")
-    assert (code, "v2" in printed) == (0, False)
+    assert (code, "v2 previous" in printed) == (0, False)
+
+
+@pytest.mark.usefixtures("embedded")
+def test_the_list_of_sets_tells_models_prompts_fields_and_access_control_whole(
+    umg: Umg, tmp_path: Path, corpus: Path, configured: Callable[..., None]
+) -> None:
+    """Also on a terminal of 80 columns, which is what a pipe counts as."""
+    long = tmp_path / ("a-folder-of-models-" * 5)
+    long.symlink_to(locate(MODEL).target)
+    configured(dense_model=long, dense_query_prompt="query: ", fields="year:integer,lang:keyword", access_control=True)
+    umg.json("ingest", corpus)
+    (listed,) = umg.json("index", "list")["sets"]
+    assert listed["prompts"] == {"query": "query: ", "passage": ""}
+    assert listed["fields"] == {"lang": "keyword", "year": "integer"}
+    assert listed["access_control"] is True
+    code, printed, _ = umg("index", "list")
+    assert (code, printed.splitlines()[0]) == (0, "v1 active: 2 current, 0 outdated, 0 missing documents")
+    for line in (f"models: {long}", "prompts: query 'query: '", "fields: lang:keyword, year:integer", "control: on"):
+        assert line in printed
 
 
 @pytest.mark.usefixtures("embedded")
@@ -56,6 +76,19 @@ def test_a_purge_takes_tombstones_of_its_age(umg: Umg, corpus: Path) -> None:
     assert umg("purge")[:2] == (0, "0 documents swept, 0 tombstones purged.\n")
     assert umg("purge", "--older-than", 0)[:2] == (0, "0 documents swept, 1 tombstones purged.\n")
     assert umg.json("status")["documents"] == {"searchable": 1}
+
+
+@pytest.mark.usefixtures("embedded")
+def test_a_purge_that_the_grace_bounds_says_so(umg: Umg, corpus: Path, configured: Callable[..., None]) -> None:
+    configured(grace_s=60)
+    umg.json("ingest", corpus)
+    umg("delete", "harbour.md")
+    _, printed, _ = umg("purge", "--older-than", 0)
+    assert printed.splitlines() == [
+        "0 documents swept, 0 tombstones purged.",
+        "Tombstones younger than the grace of 60 s (UMG_GRACE_S) are kept.",
+    ]
+    assert "grace" not in umg("purge")[1]
 
 
 @pytest.mark.usefixtures("embedded")

@@ -38,13 +38,15 @@ class MemoryEngine:
     """Chunks are searchable from `publish` on; blocks and ledger entries at once.
 
     `calls` names every operation in order. `failing` names channels that fail, `refused` gives a reason for chunks that
-    are not stored. `before` runs something once, just before the next call of an operation.
+    are not stored, `kept` one for entries that are not deleted. `before` runs something once, just before the next call
+    of an operation.
     """
 
     def __init__(self) -> None:
         self.calls: list[str] = []
         self.failing: dict[Channel, str] = {}
         self.refused: Callable[[Chunk], str | None] = lambda _: None
+        self.kept: dict[ChunkId | BlockId, str] = {}
         self.published: dict[ChunkId, Chunk] = {}
         self.chunks: dict[ChunkId, Chunk] = {}
         self.blocks: dict[BlockId, TextBlock] = {}
@@ -109,24 +111,25 @@ class MemoryEngine:
         return {}
 
     def update_attributes(
-        self, index: IndexSet, chunks: Sequence[ChunkId], attributes: Attributes
+        self, index: IndexSet, changes: Iterable[tuple[Sequence[ChunkId], Attributes]]
     ) -> Mapping[ChunkId, str]:
         del index
         self._enter("update_attributes")
-        there = [chunk for chunk in chunks if chunk in self.chunks]
-        self.chunks |= {chunk: replace(self.chunks[chunk], attributes=attributes) for chunk in there}
-        return {chunk: "missing" for chunk in chunks if chunk not in self.chunks}
+        every = {chunk: attributes for chunks, attributes in changes for chunk in chunks}
+        there = {chunk: attributes for chunk, attributes in every.items() if chunk in self.chunks}
+        self.chunks |= {chunk: replace(self.chunks[chunk], attributes=held) for chunk, held in there.items()}
+        return {chunk: "missing" for chunk in every if chunk not in self.chunks}
 
     def delete(
         self, index: IndexSet, chunks: Sequence[ChunkId], blocks: Sequence[BlockId]
     ) -> Mapping[ChunkId | BlockId, str]:
         del index
         self._enter("delete")
-        for chunk in chunks:
+        for chunk in set(chunks) - self.kept.keys():
             self.chunks.pop(chunk, None)
-        for block in blocks:
+        for block in set(blocks) - self.kept.keys():
             self.blocks.pop(block, None)
-        return {}
+        return {item: why for item, why in self.kept.items() if item in {*chunks, *blocks}}
 
     def publish(self, index: IndexSet) -> None:
         del index
@@ -139,6 +142,10 @@ class MemoryEngine:
 
     def states(self, *, batch: str | None = None) -> Mapping[DocumentState, int]:
         return Counter(entry.state for entry in self.ledger.values() if batch in {None, entry.batch})
+
+    def collections(self, most: int) -> list[str]:
+        counts = Counter(entry.key.collection for entry in self.ledger.values() if entry.key)
+        return [name for name, _ in counts.most_common(most)]
 
     def sizes(self, index: IndexSet) -> Mapping[str, IndexSize]:
         counts = Counter(chunk.granularity for chunk in self.chunks.values())

@@ -352,6 +352,22 @@ def test_a_dead_node_is_passed_over_at_once(upstream: tuple[str, str], certifica
             check(settings(entrance, upstream[1], certificates, engine=",".join(order)))
 
 
+@pytest.mark.skipif(len(SERVERS) < 2, reason="two clusters are needed")
+def test_nodes_of_different_clusters_are_refused_in_one_sentence(
+    server_url: Callable[[str], str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Writes and searches would be scattered over both; a node that does not answer may be of either."""
+    one, other = (server_url(name) for name in SERVERS[:2])
+    nodes = f"{one},{dead_address()},{other}".replace("https://localhost", "http://localhost")
+    sentence = f"{one} and {other} belong to different clusters: name nodes of one cluster in UMG_ENGINE"
+    with pytest.raises(ConfigurationError, match=sentence):
+        connect(Settings(engine=nodes))
+    assert connect(Settings(engine=f"{one},{one}/")).version
+    monkeypatch.setenv("UMG_ENGINE", nodes)
+    assert run(["doctor"]) == 2
+    assert sentence in capsys.readouterr().out
+
+
 def test_a_node_that_hangs_is_passed_over(upstream: tuple[str, str], certificates: Certificates) -> None:
     with opened(upstream[0], certificates) as entrance, closing(socket.create_server(("127.0.0.1", 0))) as silent:
         nodes = f"https://localhost:{silent.getsockname()[1]},{entrance.url()}"

@@ -84,7 +84,7 @@ def whole_life(store: Store) -> None:
     """Do every kind of write once."""
     assert store.put(OLD, GONE, KEPT) == [Outcome.NEW] * 3
     assert store.put(NEW) == [Outcome.UPDATED]
-    assert store.writer.update_attributes(store.index, replace(KEPT, acl=("bob",))).outcome is Outcome.UPDATED
+    assert store.writer.update_attributes(store.index, [replace(KEPT, acl=("bob",))])[0].outcome is Outcome.UPDATED
     assert store.writer.delete(store.index, [GONE.key]) == [True]
     assert store.found("a newthing")[0] == NEW.id
 

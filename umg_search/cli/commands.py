@@ -2,12 +2,13 @@
 
 import logging
 import os
+import re
 import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
@@ -27,7 +28,7 @@ from umg_search.cli.output import (
     result_json,
     status_json,
 )
-from umg_search.errors import ConfigurationError
+from umg_search.errors import ConfigurationError, QueryError
 from umg_search.model import DEFAULT_COLLECTION, Document, DocumentKey, IngestReport, Outcome, parse_filter
 from umg_search.ports import Engine, Scope
 from umg_search.search import GroupBy, Query, RankingOptions, SearchService, Selection
@@ -112,7 +113,7 @@ def search(
     query = Query(
         text=question,
         scope=Scope(tuple(collection or ()), tuple(principal or ()), None if filter is None else parse_filter(filter)),
-        options=RankingOptions(
+        options=_ranking_options(
             select=select,
             budget=budget,
             top_k=top_k,
@@ -132,6 +133,15 @@ def search(
     else:
         print_result(result)
     return 0
+
+
+def _ranking_options(**values: Any) -> RankingOptions:
+    """Return the options of a ranking; what is wrong is told of by the names that were typed."""
+    try:
+        return RankingOptions(**values)
+    except QueryError as error:
+        named = re.sub("|".join(values), lambda found: f"--{found[0].replace('_', '-')}", str(error))
+        raise QueryError(named) from error
 
 
 def text(
@@ -162,12 +172,16 @@ def delete(ids: Ids, *, collection: Collection = DEFAULT_COLLECTION) -> int:
     with opened(load_settings()) as engine:
         index = Reader(engine).active_set()
         names = list(dict.fromkeys(ids))
-        removed = Writer(engine).delete(index, [DocumentKey(collection, name) for name in names])
+        kept: dict[DocumentKey, str] = {}
+        keys = [DocumentKey(collection, name) for name in names]
+        removed = Writer(engine).delete(index, keys, refused=kept.__setitem__)
     for name, done in zip(names, removed, strict=True):
         if not done:
             complain(f"There is no document {name!r} in collection {collection!r}.")
+    for key, reason in kept.items():
+        complain(f"{key.id!r} is deleted, and entries of it that no search shows are left ({reason}): run `umg purge`.")
     out.print(f"{sum(removed)} deleted.")
-    return 0 if all(removed) else 1
+    return 0 if all(removed) and not kept else 1
 
 
 def doctor(*, as_json: AsJson = False) -> int:

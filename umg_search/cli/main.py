@@ -1,6 +1,7 @@
 """Entry point: commands, exit codes, and one sentence for whatever goes wrong."""
 
 import io
+import re
 import sys
 from enum import IntEnum
 from importlib.metadata import version
@@ -71,7 +72,7 @@ def run(arguments: list[str], *, debug: bool = False) -> int:
     try:
         code = app(args=arguments or ["--help"], prog_name="umg", standalone_mode=False) or ExitCode.DONE
     except TyperException as error:
-        complain(f"{error.format_message().rstrip('.')}: see `umg --help` or `umg COMMAND --help`.")
+        complain(f"{_plainly(error.format_message()).rstrip('.')}: see `umg --help` or `umg COMMAND --help`.")
         return ExitCode.WRONG_USE
     except typer.Exit as error:
         return error.exit_code
@@ -84,6 +85,12 @@ def run(arguments: list[str], *, debug: bool = False) -> int:
     if code == ExitCode.INTERRUPTED:  # Typer turns Ctrl-C into this code and says nothing
         complain("Interrupted: what was reported as stored is stored; run the command again for the rest.")
     return code
+
+
+def _plainly(message: str) -> str:
+    """Return a message of Typer without the terms of the library that checks values for it."""
+    message = message.replace("Value error, ", "").replace("Input should be", "it should be")
+    return re.sub(r", unable to parse string as an? \w+", "", message)
 
 
 def _explained(error: Exception) -> int:

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from umg_search.model import ChannelReport, Context, SearchResult
+from umg_search.model import ChannelReport, Context, SearchResult, Source, TopHit
 from umg_search.store.reader import Status
 
 
@@ -72,7 +72,7 @@ def print_result(result: SearchResult) -> None:
         out.print(f"[bold]{escape(context.document_id)}[/bold]{escape(title)}")
         out.print(f"[dim]{_facts(context)}[/dim]")
         for source in context.sources[1:]:
-            where = f"also in {source.document_id}, sentences {source.first + 1} to {source.last}"
+            where = f"also in {source.document_id}, {_sentences(source)}"
             out.print(f"[dim]{escape(where)}[/dim]")
         out.print(escape(context.text))
         out.print()
@@ -89,9 +89,6 @@ def print_result(result: SearchResult) -> None:
 def print_status(status: Status) -> None:
     """Print counts and sizes for a person."""
     out.print(f"{status.engine.name} {status.engine.version} at {status.engine.where}", markup=False)
-    if status.index is None:
-        out.print("Nothing is indexed yet: run `umg ingest PATH`.")
-        return
     spec = status.index.spec
     models = ", ".join(model.name for model in (spec.dense, spec.sparse) if model)
     out.print(f"Set {status.index.label}: {', '.join(spec.experts)}; {models or 'no model'}", markup=False)
@@ -107,7 +104,7 @@ def status_json(status: Status) -> dict[str, Any]:
     """Return counts and sizes as JSON."""
     return {
         "engine": asdict(status.engine),
-        "set": status.index.label if status.index else None,
+        "set": status.index.label,
         "documents": {state.value: count for state, count in sorted(status.documents.items())},
         "indices": {name: asdict(size) for name, size in status.sizes.items()},
     }
@@ -136,8 +133,12 @@ def _channel_json(report: ChannelReport) -> dict[str, Any]:
 def _facts(context: Context) -> str:
     relevance = "" if context.relevance is None else f", relevance {context.relevance:.2f}"
     cut = ", cut to the budget" if context.truncated else ""
-    sentences = f"sentences {context.first + 1} to {context.last}"
-    return f"{sentences}, {context.tokens} tokens, score {context.score:.4f}{relevance}{cut}"
+    return f"{_sentences(context)}, {context.tokens} tokens, score {context.score:.4f}{relevance}{cut}"
+
+
+def _sentences(place: Context | Source | TopHit) -> str:
+    """Return where something stands as people count: from 1, the last included; JSON counts from 0, as offsets do."""
+    return f"sentences {place.first + 1} to {place.last}"
 
 
 def _print_channels(result: SearchResult) -> None:
@@ -150,6 +151,6 @@ def _print_channels(result: SearchResult) -> None:
             f"{report.entropy:.3f}",
             f"{report.confidence:.3f}",
             f"{report.weight:.3f}",
-            escape(f"{best.document_id} [{best.first}:{best.last}] {best.score:.3f}") if best else "",
+            escape(f"{best.document_id}, {_sentences(best)}: {best.score:.3f}") if best else "",
         )
     out.print(table)

@@ -46,6 +46,7 @@ from umg_search.model.filters import (
     Unquoted,
     Value,
     check_size,
+    fields_of,
 )
 from umg_search.model.findings import Finding, Verdict
 from umg_search.model.identity import (
@@ -175,6 +176,7 @@ __all__ = [
     "cut",
     "declared_fields",
     "document_of",
+    "fields_of",
     "generation_of",
     "parse_filter",
     "ranges",

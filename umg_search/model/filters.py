@@ -105,6 +105,11 @@ Clause = Equals | In | Range | Exists | Prefix
 Filter = And | Or | Not | Clause
 
 
+def fields_of(item: Filter) -> tuple[str, ...]:
+    """Return the fields that a filter asks, each once, in the order of their first clauses."""
+    return tuple(dict.fromkeys(clause.field for clause in _clauses(item, 0)))
+
+
 def check_size(item: Filter) -> None:
     """Raise QueryError for a filter that is too deep or too large, or has a part without content."""
     clauses = list(_clauses(item, 0))

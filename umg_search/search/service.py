@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from time import perf_counter
 
+from umg_search.errors import SetDropped
 from umg_search.granularity import Expert
 from umg_search.model import (
     DocumentVersion,
@@ -19,12 +20,13 @@ from umg_search.model import (
 )
 from umg_search.ports import Fetched, Scope
 from umg_search.search.answers import Answer, by_document, documents_of
+from umg_search.search.hints import hints
 from umg_search.search.options import Query
 from umg_search.search.questions import QueryEncoder, Questions, Remembered
 from umg_search.search.ranking import Ranking, hit_in, merged, rank, refilled
 from umg_search.store.contexts import passage
 from umg_search.store.filters import resolved
-from umg_search.store.reader import Reader, Verdict, effective, judge
+from umg_search.store.reader import Reader, Verdict, effective, from_active_set, judge
 
 REFILLS = 2
 """How often tokens that duplicates leave are filled again; each costs one more read of texts, and no search."""
@@ -101,6 +103,9 @@ class SearchService:
         QueryError for a question or options that cannot be searched with, EngineError where every list failed; where
         only some failed, `degraded` names them.
         """
+        return from_active_set(lambda: self._search(query))
+
+    def _search(self, query: Query) -> SearchResult:
         clock = _Stopwatch()
         index = self._reader.active_set()
         scope = replace(query.scope, principals=effective(query.scope.principals, index.spec))
@@ -158,7 +163,13 @@ class SearchService:
         return _Round(ranking, fetched, judge(shown, fetched.entries, asked.index.label, asked.scope.principals))
 
     def _refused(self, asked: _Asked, lists: Iterable[RankedList]) -> frozenset[DocumentVersion]:
-        """Return every version in the lists that may not be shown, so that one more round is enough."""
+        """Return every version in the lists that may not be shown, so that one more round is enough.
+
+        SetDropped where the set is no longer searched: one that is dropped leaves the ledger first, which then knows
+        of none of its versions.
+        """
+        if self._reader.active_set() != asked.index:
+            raise SetDropped(f"Index set {asked.index.label} is no longer the active one: search again.")
         versions = {version for ranked in lists for version in ranked.hits.distinct}
         entries = self._reader.fetch(asked.index, (), map(document_of, versions)).entries
         return judge(versions, entries, asked.index.label, asked.scope.principals).refused
@@ -173,7 +184,11 @@ class SearchService:
             question=query.text,
             contexts=by_document(contexts) if query.group_by else contexts,
             degraded=tuple(str(channel) for channel in sorted(retrieval.failed)),
-            warnings=(*retrieval.notes, *_warnings(asked, found, len(contexts))),
+            warnings=(
+                *retrieval.notes,
+                *_warnings(asked, found, len(contexts)),
+                *(() if contexts else hints(asked.query.scope, asked.index.spec, self._reader.collections)),
+            ),
             engine=self._reader.info(),
             timings_ms=asked.clock.milliseconds,
             channels=answer.channels() if query.explain else (),

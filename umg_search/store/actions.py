@@ -21,6 +21,9 @@ Its id, to sort by; its oldest retirement; the mark of the write; and of a pendi
 was last sent while it is in nobody's.
 """
 
+_EXISTING = {"require_alias": True}
+"""Condition of every write into a set: never an index that the server makes for it."""
+
 
 class Action(NamedTuple):
     """One item of a bulk request: whom it concerns, and its lines."""
@@ -42,10 +45,10 @@ class Outcome(NamedTuple):
         return self.status < 300  # noqa: PLR2004 - HTTP
 
 
-def chunk_action(index: str, chunk: Chunk) -> Action:
+def chunk_action(alias: str, chunk: Chunk) -> Action:
     """Return the action that stores a chunk entry."""
     subject = ChunkId(chunk.granularity, chunk.version, chunk.first)
-    return Action(subject, _lines("index", index, chunk_id(subject), chunk_source(chunk)))
+    return Action(subject, _lines("index", alias, chunk_id(subject), chunk_source(chunk), _EXISTING))
 
 
 def chunk_source(chunk: Chunk) -> dict[str, Any]:
@@ -61,15 +64,16 @@ def chunk_source(chunk: Chunk) -> dict[str, Any]:
     return {field: value for field, value in source.items() if value is not None}
 
 
-def block_action(index: str, block: TextBlock) -> Action:
+def block_action(alias: str, block: TextBlock) -> Action:
     """Return the action that stores a text block."""
     subject = BlockId(block.version, block.number)
-    return Action(subject, _lines("index", index, block_id(subject), block_to_json(block)))
+    return Action(subject, _lines("index", alias, block_id(subject), block_to_json(block), _EXISTING))
 
 
-def attributes_action(index: str, chunk: ChunkId, attributes: Attributes) -> Action:
+def attributes_action(alias: str, chunk: ChunkId, attributes: Attributes) -> Action:
     """Return the action that replaces the attributes of a chunk entry."""
-    return Action(chunk, _lines("update", index, chunk_id(chunk), {"doc": attributes_source(attributes)}))
+    source = {"doc": attributes_source(attributes)}
+    return Action(chunk, _lines("update", alias, chunk_id(chunk), source, _EXISTING))
 
 
 def attributes_source(attributes: Attributes) -> dict[str, Any]:
@@ -136,7 +140,7 @@ def _features(vector: SparseVector) -> orjson.Fragment:
 
 
 def _lines(
-    operation: str, index: str, id: str, source: Mapping[str, Any], condition: Mapping[str, int] | None = None
+    operation: str, index: str, id: str, source: Mapping[str, Any], condition: Mapping[str, int | bool] | None = None
 ) -> bytes:
     head = orjson.dumps({operation: {"_index": index, "_id": id, **(condition or {})}})
     return head + b"\n" + orjson.dumps(source, option=orjson.OPT_SERIALIZE_NUMPY) + b"\n"

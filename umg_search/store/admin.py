@@ -23,8 +23,10 @@ LEASE_SECONDS = 30.0
 TOMBSTONE_DAYS = 30.0
 """Age at which a tombstone is purged: older than any write, retry or queued task that still knows the document."""
 
+DAY = 86_400.0
+"""Seconds."""
+
 _PAGE = 500
-_DAY = 86_400.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,16 +98,24 @@ def lease(engine: Engine, *, seconds: float = LEASE_SECONDS) -> Iterator[Lease]:
 class Sets:
     """Looks after the index sets of one engine. Whoever changes them holds the lease."""
 
-    def __init__(self, engine: Engine, *, grace: float = GRACE_SECONDS, clock: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        *,
+        grace: float = GRACE_SECONDS,
+        clock: Callable[[], float] = time.time,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
         self._engine = engine
         self._grace = grace
         self._clock = clock
+        self._sleep = sleep
 
     def every(self) -> Sequence[StoredSet]:
         """Return all sets by version; NoIndexSet where none is active."""
         sets = self._engine.sets()
         if not any(stored.role is SetRole.ACTIVE for stored in sets):
-            raise NoIndexSet(f"Nothing is indexed at {self._engine.info().where} yet: run `umg ingest PATH` first.")
+            raise NoIndexSet.at(self._engine.info().where)
         return sets
 
     def find(self, version: int) -> StoredSet:
@@ -162,6 +172,8 @@ class Sets:
     def drop(self, version: int) -> None:
         """Delete a set that is not active, first from the ledger, then as a whole.
 
+        Not before every process has noticed that it is the active one no longer: it may just have been.
+
         ConfigurationError for the active set, for one that alone has the newest text of documents, and for one that a
         write was begun in within the grace.
         """
@@ -169,6 +181,8 @@ class Sets:
         label = stored.index.label
         if stored.role is SetRole.ACTIVE:
             raise ConfigurationError(f"Index set {label} is the active one: activate another one before it is dropped.")
+        if stored.role is not SetRole.BUILDING:
+            self._sleep(self._engine.seconds_to_follow())
         self._check_spare(stored)
         for page in pages(self._engine.entries()):
             self._leave([entry for entry in page if label in entry.sets], label, stored.index)
@@ -179,7 +193,7 @@ class Sets:
 
         Never younger than the grace: a writer that lost against the delete must find the tombstone, not nothing.
         """
-        before = self._clock() - max(days * _DAY, self._grace)
+        before = self._clock() - max(days * DAY, self._grace)
         return sum(
             self._engine.delete_entries([entry for entry in page if _is_purgeable(entry, before)])
             for page in pages(self._engine.entries(state=DocumentState.DELETED))

@@ -5,6 +5,8 @@ from collections.abc import Iterator, Mapping
 from reprlib import Repr
 from typing import Any
 
+import orjson
+
 from umg_search.errors import DocumentError
 from umg_search.granularity import Expert
 from umg_search.model import Document, FieldType, FieldValue, LedgerEntry, SetSpec, cut, typed
@@ -16,6 +18,9 @@ MOST_METADATA_VALUES = 1_000
 
 MOST_NAME_CHARACTERS = 1_000
 """Characters of a collection or a principal: servers refuse a term of more than 32,766 bytes."""
+
+MOST_BYTES = 1_000_000
+"""Largest title, metadata and ACL together, as JSON: they are one entry of the ledger."""
 
 _short = Repr()
 _short.maxstring = _short.maxother = 80
@@ -42,7 +47,9 @@ def attributes_of(document: Document | LedgerEntry, spec: SetSpec) -> Attributes
 
 
 def misfit(document: Document, spec: SetSpec) -> str:
-    """Return why a document's collection, metadata or ACL cannot be filtered by, empty where they can."""
+    """Return why a document cannot be stored, or not be filtered by in this set; empty where it can."""
+    if why := unstorable(document):
+        return why
     long = next((n for n in (document.collection, *document.acl) if len(n) > MOST_NAME_CHARACTERS), None)
     if long is not None:
         return (
@@ -53,6 +60,26 @@ def misfit(document: Document, spec: SetSpec) -> str:
         attributes_of(document, spec)
     except DocumentError as error:
         return str(error)
+    return ""
+
+
+def unstorable(document: Document) -> str:
+    """Return why no engine could hold a document, empty where one can.
+
+    Readers deliver none such; documents that a program makes may be.
+    """
+    if not document.id:
+        return "Its id is empty."
+    if not all(isinstance(text, str) for text in (*document.key, document.title, document.text, *document.acl)):
+        return "Its id, collection, title, text or a principal of its ACL is not a string."
+    attributes = [*document.key, document.title, document.metadata, document.acl]
+    why = _not_json(attributes) or _not_utf8(document.text)
+    if why:
+        faulty = [f"metadata field {_short.repr(k)}" for k, v in document.metadata.items() if _not_json({k: v})]
+        return f"Its {(*faulty, 'text or an attribute')[0]} cannot be stored as JSON in UTF-8 ({why})."
+    size = len(orjson.dumps(attributes))
+    if size > MOST_BYTES:
+        return f"Its title, metadata and ACL take {size} bytes, and {MOST_BYTES} are allowed."
     return ""
 
 
@@ -72,6 +99,24 @@ def label_prefix(path: str, text: str) -> str:
 def text_of(value: Any) -> str:
     """Return the text that a value of an undeclared key is filtered as: a string as it is, others as JSON."""
     return value if isinstance(value, str) else json.dumps(value)
+
+
+def _not_json(value: Any) -> str:
+    """Return why a value is no JSON: json is stricter on types, orjson, which servers are asked with, on numbers."""
+    try:
+        json.dumps(value, allow_nan=False)
+        orjson.dumps(value)
+    except (TypeError, ValueError, RecursionError) as error:
+        return str(error)
+    return ""
+
+
+def _not_utf8(text: str) -> str:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        return str(error)
+    return ""
 
 
 def _leaves(path: str, value: Any) -> Iterator[tuple[str, Any]]:

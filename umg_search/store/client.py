@@ -1,13 +1,16 @@
 """Connections to a server through its own client, with one meaning for errors and retries."""
 
 from collections.abc import Callable, Collection, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
 import orjson
+import urllib3
 
-from umg_search.errors import EngineBusy, EngineError, EngineUnsupported
+from umg_search.errors import ConfigurationError, EngineBusy, EngineError, EngineUnsupported
 from umg_search.settings import Settings
 from umg_search.store.authentication import Authentication
 from umg_search.store.bodies import error_of, incomplete, reason_of
@@ -105,7 +108,7 @@ def connect(settings: Settings) -> Connection:
     """Return a connection to the server that the settings name, recognised from its answers.
 
     EngineUnreachable where nothing answers, EngineUnsupported where something else does, ConfigurationError where the
-    credentials cannot be used.
+    credentials cannot be used, or the nodes are not those of one cluster.
     """
     endpoint = endpoint_of(settings)
     if any((urlsplit(node).hostname or "").endswith(".aoss.amazonaws.com") for node in endpoint.nodes):
@@ -117,6 +120,7 @@ def connect(settings: Settings) -> Connection:
     policy = partial(retrying, settings.retries, settings.retry_limit_s)
     probe = Connection(send, endpoint, ELASTICSEARCH, "", policy)
     dialect, version = recognise(probe.call("GET", "/", accept={404}).body, endpoint.where)
+    _check_one_cluster(endpoint)
     if dialect is ELASTICSEARCH:
         if endpoint.authentication.signer:
             raise EngineUnsupported(
@@ -125,3 +129,29 @@ def connect(settings: Settings) -> Connection:
             )
         send = elasticsearch_only(endpoint)
     return Connection(send, endpoint, dialect, version, policy)
+
+
+def _check_one_cluster(endpoint: Endpoint) -> None:
+    """Refuse nodes of different clusters, between which writes and searches would be scattered."""
+    if not endpoint.other_nodes:
+        return
+    with ThreadPoolExecutor(len(endpoint.nodes)) as pool:
+        found = dict(zip(endpoint.nodes, pool.map(partial(_cluster_of, endpoint), endpoint.nodes), strict=True))
+    known = [(node, cluster) for node, cluster in found.items() if cluster]
+    for node, cluster in known[1:]:
+        if cluster != known[0][1]:
+            raise ConfigurationError(
+                f"{known[0][0]} and {node} belong to different clusters: name nodes of one cluster in UMG_ENGINE."
+            )
+
+
+def _cluster_of(endpoint: Endpoint, node: str) -> str:
+    """Return the id of a node's cluster, empty where it tells none or does not answer as soon as it should connect."""
+    seconds = endpoint.timeout.connect_timeout
+    alone = replace(endpoint, nodes=(node,), timeout=urllib3.Timeout(connect=seconds, read=seconds))
+    try:
+        body = opensearch(alone)("GET", "/", None, JSON).body
+    except EngineError:
+        return ""
+    found = body.get("cluster_uuid") if isinstance(body, Mapping) else None
+    return "" if found in {None, "_na_"} else str(found)

@@ -11,6 +11,7 @@ from umg_search.model import (
     IndexSet,
     LedgerEntry,
     Retired,
+    document_of,
     version_of,
 )
 from umg_search.ports import BlockId, ChunkId, Engine
@@ -90,21 +91,23 @@ def clear(
     *,
     before: float = float("inf"),
     busy: Collection[int] = (),
-) -> None:
+) -> dict[DocumentHash, str]:
     """Delete retired generations of before a time from every set, and let the ledger forget those that are gone.
 
+    Return a reason for each document that the engine keeps entries of, which the ledger remembers for a later sweep.
     `busy` are generations that somebody may still be writing: deleted too, but remembered for a later sweep.
     """
-    kept: set[DocumentVersion] = set()
+    kept: dict[DocumentVersion, str] = {}
     for label, index in sets.items():
         old = [(entry, item) for entry in entries for item in _before(entry, label, before)]
         if old:
             ids = [_ids(entry.document, item, index) for entry, item in old]
             failed = engine.delete(index, [c for item in ids for c in item.chunks], [b for i in ids for b in i.blocks])
             engine.publish(index)
-            kept |= {part.version for part in failed}
+            kept |= {part.version: f"{name(part)}: {reason}" for part, reason in failed.items()}
     forgotten = [ledger.forget(entry, _gone(entry, before, kept), busy=busy) for entry in entries]
     engine.write_entries([new for new, entry in zip(forgotten, entries, strict=True) if new != entry])
+    return {document_of(version): reason for version, reason in kept.items()}
 
 
 def name(part: ChunkId | BlockId) -> str:

@@ -53,6 +53,14 @@ class Names:
         """Return the index behind an alias in one version of the data, or a pattern of several."""
         return f"{self._prefix}-{kind}-v{version}"
 
+    def writing(self, index: IndexSet, kind: str) -> str:
+        """Return the alias that entries of one kind are written by.
+
+        A bulk request that insists on an alias fails where the index is gone; by its own name a server would make it
+        anew, with mappings that it guesses.
+        """
+        return f"{self.index(kind, index.version)}-write"
+
     def chunks(self, index: IndexSet, granularity: Granularity) -> str:
         """Return a chunk index of a set."""
         return self.index(granularity.label, index.version)

@@ -1,9 +1,10 @@
 """The read path's half of the store: the active set, the ranked lists, and what may be shown of them."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
-from umg_search.errors import DocumentNotFound, EngineError, NoIndexSet, QueryError
+from umg_search.errors import DocumentNotFound, EngineError, NoIndexSet, QueryError, SetDropped
 from umg_search.model import (
     BLOCK_SENTENCES,
     EVERYBODY,
@@ -28,6 +29,8 @@ from umg_search.store.contexts import blocks_for
 MOST_PRINCIPALS = 1_024
 """Principals of one request."""
 
+_Answer = TypeVar("_Answer")
+
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
@@ -46,7 +49,7 @@ class Status:
     """Counts of documents by state, and the size of each index of the active set."""
 
     engine: EngineInfo
-    index: IndexSet | None
+    index: IndexSet
     documents: Mapping[DocumentState, int]
     sizes: Mapping[str, IndexSize]
 
@@ -65,7 +68,7 @@ class Reader:
         """Return the set that searches use; NoIndexSet where nothing was ingested yet."""
         index = self._engine.active_set()
         if index is None:
-            raise NoIndexSet(f"Nothing is indexed at {self._engine.info().where} yet: run `umg ingest PATH` first.")
+            raise NoIndexSet.at(self._engine.info().where)
         return index
 
     def ranked_lists(self, index: IndexSet, query: EncodedQuery, *, depth: int, scope: Scope) -> Retrieval:
@@ -83,6 +86,9 @@ class Reader:
 
     def text(self, key: DocumentKey, principals: tuple[str, ...] | None = None) -> str:
         """Return the stored text of a document; DocumentNotFound where there is none for these principals."""
+        return from_active_set(lambda: self._text(key, principals))
+
+    def _text(self, key: DocumentKey, principals: tuple[str, ...] | None) -> str:
         index = self.active_set()
         principals = effective(principals, index.spec)
         entry = self._engine.fetch(index, [key.hash], []).entries.get(key.hash)
@@ -96,11 +102,22 @@ class Reader:
             raise EngineError(f"Document {key.id!r} changed while it was read: ask again.")
         return "".join(blocks[block].text for block in wanted)
 
+    def collections(self, most: int) -> Sequence[str]:
+        """Return the names of collections that have documents, `most` at most; for those who may see all of them."""
+        return self._engine.collections(most)
+
     def status(self) -> Status:
-        """Count documents and measure indices."""
-        index = self._engine.active_set()
-        sizes = self._engine.sizes(index) if index else {}
-        return Status(self._engine.info(), index, self._engine.states() if index else {}, sizes)
+        """Count documents and measure indices; NoIndexSet where nothing was ingested yet."""
+        index = self.active_set()
+        return Status(self._engine.info(), index, self._engine.states(), self._engine.sizes(index))
+
+
+def from_active_set(read: Callable[[], _Answer]) -> _Answer:
+    """Read once more where the set was dropped meanwhile: another one is active then."""
+    try:
+        return read()
+    except SetDropped:
+        return read()
 
 
 def effective(principals: tuple[str, ...] | None, spec: SetSpec) -> tuple[str, ...] | None:

@@ -6,9 +6,7 @@ from itertools import chain
 from typing import Any, Unpack
 from uuid import uuid4
 
-import numpy as np
-
-from umg_search.errors import EngineBusy, EngineError, IndexMismatch, QueryError
+from umg_search.errors import EngineBusy, EngineError, SetDropped
 from umg_search.granularity import Expert
 from umg_search.model import (
     DocumentHash,
@@ -31,11 +29,12 @@ from umg_search.store.bulk import Bulk
 from umg_search.store.client import Connection, connect
 from umg_search.store.diagnosis.server import diagnose
 from umg_search.store.filters import resolved
-from umg_search.store.names import Names, block_id, document_hash, document_id
+from umg_search.store.names import TEXT, Names, block_id, document_hash, document_id
 from umg_search.store.precision import as_stored
 from umg_search.store.records import block_from_json, entry_from_json
 from umg_search.store.retrying import BUSY
-from umg_search.store.server_sets import ServerSets
+from umg_search.store.server_sets import SET_SECONDS, ServerSets
+from umg_search.store.soundness import check_query, chunk_fault
 
 PAGE = 500
 """Ledger entries read at once when the ledger is gone through."""
@@ -44,6 +43,8 @@ MOST_IDS = 500
 """Entries of one multi-get: 500 blocks of text are about 2 MB."""
 
 SEE_TO = "see to this index, or try again later"
+
+NO_INDEX = "index_not_found_exception"
 
 _GONE = 404
 _TIMED_OUT = 408
@@ -86,6 +87,10 @@ class ServerEngine:
         """Flip all aliases in one request."""
         self._sets.activate(index)
 
+    def seconds_to_follow(self) -> float:
+        """Return how long the active set is remembered."""
+        return SET_SECONDS
+
     def drop_set(self, index: IndexSet) -> None:
         """Delete the indices of a set in one request."""
         self._sets.drop(index)
@@ -102,7 +107,7 @@ class ServerEngine:
 
     def ranked_lists(self, index: IndexSet, query: EncodedQuery, *, depth: int, scope: Scope) -> Retrieval:
         """Ask every channel in one multi-search."""
-        _check_vector(index, query)
+        check_query(query, index.spec)
         query = as_stored(query, index.spec)
         places = {channel: self._names.chunks(index, channel.granularity) for channel in index.spec.channels}
         seen = resolved(scope, index.spec)
@@ -115,6 +120,8 @@ class ServerEngine:
         parts = dict(zip(request.channels, answers, strict=True))
         reasons = {channel: bodies.failure_of(part) for channel, part in parts.items()}
         failed = {channel: reason for channel, reason in reasons.items() if reason is not None}
+        if any(reason.startswith(NO_INDEX) for reason in failed.values()):
+            self._check_there(index)
         lists = bodies.read_lists({channel: part for channel, part in parts.items() if channel not in failed})
         return Retrieval(tuple(lists), failed, request.notes)
 
@@ -131,6 +138,8 @@ class ServerEngine:
             for block, item in zip(blocks, found[: len(blocks)], strict=True)
             if item is not None
         }
+        if index is not None and blocks and not texts:
+            self._check_there(index)
         entries = [_entry(item) for item in found[len(blocks) :] if item is not None]
         return Fetched({entry.document: entry for entry in entries}, texts)
 
@@ -166,6 +175,13 @@ class ServerEngine:
         answer = self._server.call("POST", f"/{self._names.documents}/_search", body).body
         return {DocumentState(b["key"]): b["doc_count"] for b in answer["aggregations"]["states"]["buckets"]}
 
+    def collections(self, most: int) -> Sequence[str]:
+        """Return the collections that the ledger's documents are in."""
+        refresh(self._server, [self._names.documents])
+        body = {"size": 0, "aggs": {"names": {"terms": {"field": "collection", "size": most}}}}
+        answer = self._server.call("POST", f"/{self._names.documents}/_search", body).body
+        return [bucket["key"] for bucket in answer["aggregations"]["names"]["buckets"]]
+
     def sizes(self, index: IndexSet) -> Mapping[str, IndexSize]:
         """Return entries and bytes (primary shards) of each index."""
         names = [*self._names.of_set(index).values(), self._names.documents]
@@ -200,19 +216,30 @@ class ServerEngine:
         return sum(outcome.done for outcome in self._bulk.send(todo))
 
     def write_chunks(self, index: IndexSet, chunks: Iterable[Chunk]) -> Mapping[ChunkId, str]:
-        """Write chunk entries."""
-        return self._failures(actions.chunk_action(self._names.chunks(index, c.granularity), c) for c in chunks)
+        """Write chunk entries; one that cannot be searched is not sent, since it may spoil the others' request."""
+        refused: dict[ChunkId, str] = {}
+
+        def sound() -> Iterator[Action]:
+            for chunk in chunks:
+                if why := chunk_fault(chunk, index.spec):
+                    refused[ChunkId(chunk.granularity, chunk.version, chunk.first)] = why
+                else:
+                    yield actions.chunk_action(self._names.writing(index, chunk.granularity.label), chunk)
+
+        return self._failures(sound()) | refused
 
     def write_blocks(self, index: IndexSet, blocks: Iterable[TextBlock]) -> Mapping[BlockId, str]:
         """Write text blocks."""
-        return self._failures(actions.block_action(self._names.text(index), block) for block in blocks)
+        return self._failures(actions.block_action(self._names.writing(index, TEXT), block) for block in blocks)
 
     def update_attributes(
-        self, index: IndexSet, chunks: Sequence[ChunkId], attributes: Attributes
+        self, index: IndexSet, changes: Iterable[tuple[Sequence[ChunkId], Attributes]]
     ) -> Mapping[ChunkId, str]:
         """Replace them by partial updates: the servers keep vector and text, since both are in `_source`."""
         return self._failures(
-            actions.attributes_action(self._names.chunks(index, c.granularity), c, attributes) for c in chunks
+            actions.attributes_action(self._names.writing(index, chunk.granularity.label), chunk, attributes)
+            for chunks, attributes in changes
+            for chunk in chunks
         )
 
     def delete(
@@ -242,8 +269,16 @@ class ServerEngine:
         for outcome in self._bulk.send(todo):
             if outcome.done or outcome.status == also_fine:
                 continue
+            reason = bodies.reason_of(outcome.word.get("error"))
+            if outcome.status == _GONE and reason.startswith(NO_INDEX):
+                raise SetDropped(f"{self._server.where} has no index {outcome.word['_index']} any more: try again.")
             failed[outcome.action.subject] = reason_for(outcome, self._server.where)
         return failed
+
+    def _check_there(self, index: IndexSet) -> None:
+        if index not in {stored.index for stored in self._sets.every()}:
+            self._sets.forget()
+            raise SetDropped(f"Index set {index.label} at {self._server.where} was dropped meanwhile: try again.")
 
     def _own_writes(self, documents: Sequence[DocumentHash], mark: str) -> dict[DocumentHash, tuple[int, int]]:
         """Return the tokens of conflicting entries that this very write made: the reply was lost, the retry refused."""
@@ -314,16 +349,3 @@ def _hash(item: Mapping[str, Any]) -> DocumentHash:
 
 def _token(item: Mapping[str, Any]) -> tuple[int, int]:
     return item["_seq_no"], item["_primary_term"]
-
-
-def _check_vector(index: IndexSet, query: EncodedQuery) -> None:
-    """Refuse a query vector that no kNN search can be asked with."""
-    if index.spec.dense is None or query.dense is None:
-        return
-    if query.dense.shape != (index.spec.dense.dims,):
-        raise IndexMismatch(
-            f"The query vector has {query.dense.shape[-1]} dimensions, the index {index.spec.dense.dims}: "
-            f"use the model of the index, {index.spec.dense.name!r}."
-        )
-    if not np.all(np.isfinite(query.dense)) or not np.any(query.dense):
-        raise QueryError("The model gave no usable vector for this question (zeros, NaN or infinite): rephrase it.")

@@ -11,11 +11,12 @@ from umg_search.model import IndexSet, SetRole, SetSpec, StoredSet
 from umg_search.settings import Settings
 from umg_search.store import bodies, mappings
 from umg_search.store.client import Connection
+from umg_search.store.differences import differences
 from umg_search.store.names import BUILDING, PREVIOUS, TEXT, Names
 from umg_search.store.records import spec_from_json
 
 SET_SECONDS = 2.0
-"""How long a process may go on with the active set it last saw; a flip is followed within that time."""
+"""How long a process may go on with the active set it last saw; a flip is followed, and a drop waits, for that time."""
 
 _ATTEMPTS = 5
 """Tries at a conditional write of the lease."""
@@ -80,7 +81,7 @@ class ServerSets:
         """Create version 1 and make it active; several workers may do so at once."""
         index = IndexSet(1, spec)
         create(self._server, self._names.documents, mappings.ledger_index(self._server.dialect, **self._size))
-        self._create_indices(index, {})
+        self._create_indices(index)
         self._check_unmixed(index)
         self._flip([_alias("add", name, self._names.alias(kind)) for kind, name in self._names.of_set(index).items()])
         return self.active() or index
@@ -94,7 +95,7 @@ class ServerSets:
             version = max(lease.highest, *versions) + 1
             if self._write(replace(lease, highest=version), token):
                 index = IndexSet(version, spec)
-                self._create_indices(index, {"aliases": {self._names.alias(BUILDING): {}}})
+                self._create_indices(index, self._names.alias(BUILDING))
                 self._check_unmixed(index)
                 return index
         raise EngineError(f"{self._names.leases} at {self._server.where} is written by others all the time: try again.")
@@ -118,6 +119,10 @@ class ServerSets:
                 actions.append(_alias("remove", text, self._names.alias(PREVIOUS)))
         new = self._names.of_set(index)
         self._flip(actions + [_alias("add", name, self._names.alias(kind)) for kind, name in new.items()])
+        self._seen = None
+
+    def forget(self) -> None:
+        """Ask for the active set anew, whenever it was last seen."""
         self._seen = None
 
     def drop(self, index: IndexSet) -> None:
@@ -147,12 +152,14 @@ class ServerSets:
     def _role(self, aliases: Mapping[str, Any]) -> SetRole:
         return next((role for kind, role in _ROLES if self._names.alias(kind) in aliases), SetRole.OLDER)
 
-    def _create_indices(self, index: IndexSet, text_extras: Mapping[str, Any]) -> None:
+    def _create_indices(self, index: IndexSet, *text_aliases: str) -> None:
         """Create chunk indices, then the text index; one that is there already is kept."""
         chunk_body = mappings.chunk_index(self._server.dialect, index.spec, **self._size)
-        text_body = {**mappings.text_index(self._server.dialect, index.spec, **self._size), **text_extras}
+        text_body = mappings.text_index(self._server.dialect, index.spec, **self._size)
         for kind, name in self._names.of_set(index).items():
-            create(self._server, name, text_body if kind == TEXT else chunk_body)
+            aliases = [self._names.writing(index, kind), *(text_aliases if kind == TEXT else ())]
+            body = text_body if kind == TEXT else chunk_body
+            create(self._server, name, {**body, "aliases": {alias: {} for alias in aliases}})
 
     def _check_unmixed(self, index: IndexSet) -> None:
         """Refuse a set whose indices another worker, or an earlier run that crashed, began with other settings."""
@@ -161,9 +168,10 @@ class ServerSets:
             meta = body["mappings"].get("_meta")
             found = spec_from_json(meta) if meta else None
             if found != index.spec:
+                differing = differences(found, index.spec) if found else "it was not made by umg-search"
                 raise IndexMismatch(
-                    f"Index {name} was made with other settings ({found}) than this process has ({index.spec}): "
-                    "give all workers the same settings, or delete the index."
+                    f"Index {name} was made with other settings than this process has ({differing}): "
+                    f"give all workers the same settings, or delete it with DELETE /{name}."
                 )
 
     def _delete_half_made(self, versions: set[int]) -> None:

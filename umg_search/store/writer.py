@@ -7,12 +7,10 @@ and the ledger names what is left over.
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields, is_dataclass, replace
-from enum import Enum
+from dataclasses import replace
 
-from umg_search.errors import DocumentNotFound, IndexMismatch, WriteConflict
+from umg_search.errors import IndexMismatch, SetDropped, WriteConflict
 from umg_search.model import (
-    DeclaredField,
     Document,
     DocumentHash,
     DocumentKey,
@@ -25,24 +23,19 @@ from umg_search.model import (
     SetRole,
     SetSpec,
     Stage,
-    version_of,
 )
-from umg_search.ports import ChunkId, Engine, Queue
+from umg_search.ports import Engine, Queue
 from umg_search.store import generations, ledger
-from umg_search.store.attributes import attributes_of, misfit
-from umg_search.store.entries import ids_of
+from umg_search.store.attribute_changes import ATTEMPTS, AttributeChanges
+from umg_search.store.attributes import misfit, unstorable
+from umg_search.store.differences import differences
 from umg_search.store.generations import Write
 from umg_search.store.jobs import held_by, text_key
 from umg_search.store.plans import Change, Seen, change_of, is_held, is_live, job_of, jobs_of, still_wanted
-from umg_search.windows import window_count
+from umg_search.store.reports import CONFLICT, by_key, failure, stored
 
 GRACE_SECONDS = 60.0
 """How long replaced text stays readable for searches that began before; longer than any search."""
-
-ATTEMPTS = 3
-"""How often a write is begun anew after another writer was faster."""
-
-CONFLICT = "Another writer changed the document at the same time: ingest it again."
 
 _REBUILD = "run `umg index rebuild`, which builds a set with these settings beside it, then `umg index activate`"
 
@@ -65,6 +58,7 @@ class Writer:
     ) -> None:
         """`queue` is where texts of deleted documents may wait, None if none do."""
         self._engine = engine
+        self._attributes = AttributeChanges(engine, clock)
         self._queue = queue
         self._grace = grace
         self._clock = clock
@@ -94,7 +88,7 @@ class Writer:
         or ACL that another writer reported since then holds, and the document fails. IndexMismatch where another set,
         with another specification, became active meanwhile.
         """
-        reports = _by_key(self.mark_failed(index, list(_misfits(index, documents)), run=run))
+        reports = by_key(self.mark_failed(index, list(_misfits(index, documents)), run=run))
         waiting = [encoded for encoded in documents if encoded.split.document.key not in reports]
         seen = self._entries(index, _keys(waiting)) if seen is None else seen
         jobs = jobs_of(seen)
@@ -112,38 +106,46 @@ class Writer:
         return [reports[encoded.split.document.key] for encoded in documents]
 
     def update_attributes(
-        self, index: IndexSet, document: Document, seen: Seen | None = None, *, run: str = ""
-    ) -> IngestReport:
-        """Store title, metadata and ACL of a document whose text is unchanged, without encoding anything.
+        self, index: IndexSet, documents: Sequence[Document], seen: Seen | None = None, *, run: str = ""
+    ) -> list[IngestReport]:
+        """Store title, metadata and ACL of documents with distinct keys whose text is unchanged; nothing is encoded.
 
-        The ledger comes first: a revocation holds from that write on. WriteConflict where others are always faster, or
-        changed title, metadata or ACL since the document was `seen`; DocumentNotFound where it was deleted meanwhile.
+        One report a document, in their order. The ledger comes first: a revocation holds from that write on. A document
+        fails where others are always faster, deleted it, or changed title, metadata or ACL since it was `seen`.
         """
-        why = misfit(document, index.spec)
-        if why:
-            return self.mark_failed(index, [(document, Failure(why, Stage.WRITING))], run=run)[0]
-        entry = self._set_attributes(index, document, seen, run)
-        job = jobs_of(seen).get(entry.document, 0) if seen is not None else job_of(entry)
+        wrong = [(d, Failure(why, Stage.WRITING)) for d in documents if (why := misfit(d, index.spec))]
+        reports = by_key(self.mark_failed(index, wrong, run=run))
+        lost, changing = self._attributes.write(index, [d for d in documents if d.key not in reports], seen, run)
+        reports |= lost
+        jobs = {entry.document: job_of(entry) for _, entry in changing} if seen is None else jobs_of(seen)
         for _ in range(ATTEMPTS):
-            failed = self._publish_attributes(index, entry)
-            if failed:
-                return self.mark_failed(index, [(document, Failure(_first(failed), Stage.WRITING))], run=run)[0]
-            fingerprint = ledger.attributes_fingerprint(document)
-            mine = ledger.same_attributes(entry, document) and entry.attributes_fingerprint in {"", fingerprint}
-            mine = mine and (not run or held_by(entry, run))
-            settled = ledger.settle(replace(entry, attributes_fingerprint=fingerprint), self._clock(), job=job)
-            done = settled if mine else entry
-            if self._engine.write_entries([done]) != [None]:
-                if mine:
-                    return IngestReport(document.id, document.collection, Outcome.UPDATED)
+            if not changing:
                 break
+            failed = self._attributes.publish(index, [entry for _, entry in changing])
+            broken = [(d, Failure(failed[e.document], Stage.WRITING)) for d, e in changing if e.document in failed]
+            reports |= by_key(self.mark_failed(index, broken, run=run))
+            whole = [(d, e) for d, e in changing if e.document not in failed]
+            settled, overtaken = self._attributes.settle(whole, jobs, run)
+            reports |= settled
             # Another writer's may have reached the chunks before ours: what the ledger says now goes there again.
-            entry = self._live_entry(index, document)
-        raise WriteConflict(CONFLICT)
+            lost, changing = self._attributes.live(index, overtaken)
+            reports |= lost
+        reports |= {document.key: failure(document, CONFLICT) for document, _ in changing}
+        return [reports[document.key] for document in documents]
 
-    def delete(self, index: IndexSet | None, keys: Sequence[DocumentKey]) -> list[bool]:
-        """Delete documents from all sets; False for one that the ledger does not know. A tombstone remains."""
-        return [self._delete(index, key) for key in keys]
+    def delete(
+        self,
+        index: IndexSet | None,
+        keys: Sequence[DocumentKey],
+        *,
+        refused: Callable[[DocumentKey, str], None] = lambda _key, _reason: None,
+    ) -> list[bool]:
+        """Delete documents from all sets; False for one that the ledger does not know. A tombstone remains.
+
+        `refused` is told of each whose entries the engine keeps for now, and why: no search shows them, and a later
+        sweep tries again.
+        """
+        return [self._delete(index, key, refused) for key in keys]
 
     def confirm(
         self, index: IndexSet, documents: Sequence[Document], seen: Seen | None = None, *, run: str = ""
@@ -170,11 +172,11 @@ class Writer:
     def mark_failed(
         self, index: IndexSet | None, failures: Sequence[tuple[Document, Failure]], *, run: str = ""
     ) -> list[IngestReport]:
-        """Note in the ledger why documents could not be stored; the text that was live stays.
+        """Note in the ledger why documents could not be stored, except of those that it could not store either.
 
-        So does a job that waits or that somebody else has: it is for another text.
+        The text that was live stays. So does a job that waits or that somebody else has: it is for another text.
         """
-        waiting = {document.key.hash: (document, why) for document, why in failures}
+        waiting = {document.key.hash: (document, why) for document, why in failures if not unstorable(document)}
         for _ in range(ATTEMPTS):
             if not waiting:
                 break
@@ -203,7 +205,7 @@ class Writer:
     def settle(self, index: IndexSet, document: DocumentHash) -> None:
         """Finish a change of attributes that a crash cut short: every chunk entry gets what the ledger says."""
         entry = self._engine.fetch(index, [document], []).entries[document]
-        if not entry.attributes_fingerprint and not self._publish_attributes(index, entry):
+        if not entry.attributes_fingerprint and not self._attributes.publish(index, [entry]):
             done = replace(entry, attributes_fingerprint=ledger.attributes_fingerprint(entry))
             self._engine.write_entries([done])
 
@@ -219,16 +221,17 @@ class Writer:
     ) -> dict[DocumentKey, IngestReport]:
         """Return a report of each document that is settled; those that another writer got hold of are missing."""
         begun = [replace(w, job=jobs.get(w.entry.document, 0)) for w in self._begin(index, documents, entries)]
-        if self._active(index) != index:  # it may be dropped by now, and a server would make its indices anew
+        try:
+            failed = generations.write(self._engine, index, begun)
+        except SetDropped:  # what was begun went with it
             return {}
-        failed = generations.write(self._engine, index, begun)
         whole = [write for write in begun if write.version not in failed]
         # Asked after the ledger named the write: whoever flips later sees the name, and fences or repeats the write.
         finished = self._finish(index, whole) if self._active(index) == index else {}
         generations.tidy(self._engine, index, begun, finished)
         reports = {w.document.key: stored(w, index) for w in begun if w.entry.document in finished}
         broken = [(w.document, Failure(failed[w.version], Stage.WRITING)) for w in begun if w.version in failed]
-        return reports | _by_key(self.mark_failed(index, broken, run=run))
+        return reports | by_key(self.mark_failed(index, broken, run=run))
 
     def _active(self, index: IndexSet) -> IndexSet:
         """Return the set that is active at this moment."""
@@ -264,50 +267,7 @@ class Writer:
 
     # --- single documents ---------------------------------------------------------------------------------------
 
-    def _publish_attributes(self, index: IndexSet, entry: LedgerEntry) -> Mapping[ChunkId, str]:
-        """Give the chunk entries of a document, in every set, the attributes of its ledger entry."""
-        failed: dict[ChunkId, str] = {}
-        for each in self._sets_of(index, [entry]).values():
-            live = entry.in_set(each.label).live
-            if live is not None:
-                version = version_of(entry.document, live.number)
-                chunks = ids_of(version, live.sentences, each.spec.granularities).chunks
-                failed |= self._engine.update_attributes(each, chunks, attributes_of(entry, each.spec))
-                self._engine.publish(each)
-        return failed
-
-    def _live_entry(self, index: IndexSet, document: Document) -> LedgerEntry:
-        entry = self._entries(index, [document.key]).get(document.key.hash)
-        if entry is None or entry.in_set(index.label).live is None:
-            raise DocumentNotFound(f"Document {document.id!r} was deleted meanwhile: ingest it again.")
-        return entry
-
-    def _set_attributes(
-        self, index: IndexSet, document: Document, seen: Seen | None = None, run: str = ""
-    ) -> LedgerEntry:
-        for _ in range(ATTEMPTS):
-            entry = self._live_entry(index, document)
-            if seen is not None and not ledger.still_wanted(document, seen.get(entry.document), entry):
-                break
-            if run and not held_by(entry, run):
-                break
-            written = self._engine.write_entries([self._with_attributes(index, entry, document)])[0]
-            if written is not None:
-                return written
-        raise WriteConflict(CONFLICT)
-
-    def _with_attributes(self, index: IndexSet, entry: LedgerEntry, document: Document) -> LedgerEntry:
-        """Return the entry with new attributes; a set beside this one that they do not fit loses the document.
-
-        A rebuild then finds the document missing there, and tells why.
-        """
-        changed = ledger.with_attributes(entry, document, self._clock())
-        for each in self._sets_of(index, [entry]).values():
-            if entry.in_set(each.label).live is not None and misfit(document, each.spec):
-                changed = ledger.retire(changed, each.label, self._clock())
-        return changed
-
-    def _delete(self, index: IndexSet | None, key: DocumentKey) -> bool:
+    def _delete(self, index: IndexSet | None, key: DocumentKey, refused: Callable[[DocumentKey, str], None]) -> bool:
         for _ in range(ATTEMPTS):
             entry = self._entries(index, [key]).get(key.hash)
             if entry is None or entry.key is None:
@@ -317,7 +277,9 @@ class Writer:
             if tombstone is not None:
                 if self._queue is not None and entry.job is not None:
                     self._queue.delete_texts([text_key(entry, entry.job)])
-                generations.clear(self._engine, self._sets_of(index, [tombstone]), [tombstone], busy=busy)
+                kept = generations.clear(self._engine, self._sets_of(index, [tombstone]), [tombstone], busy=busy)
+                for reason in kept.values():
+                    refused(key, reason)
                 return True
         raise WriteConflict(f"Document {key.id!r} is being changed by another writer: delete it again.")
 
@@ -330,33 +292,9 @@ class Writer:
 
 def check_same(stored: SetSpec, wanted: SetSpec, *, what: str = "index set", remedy: str = _REBUILD) -> None:
     """Raise IndexMismatch, naming both values of every field in which two specifications differ."""
-    differences = [
-        f"{field.name}: the index has {_shown(getattr(stored, field.name))}, "
-        f"the settings say {_shown(getattr(wanted, field.name))}"
-        for field in fields(SetSpec)
-        if getattr(stored, field.name) != getattr(wanted, field.name)
-    ]
-    if differences:
-        raise IndexMismatch(
-            f"The settings differ from the {what} ({'; '.join(differences)}): change the settings back, or {remedy}."
-        )
-
-
-def _shown(value: object) -> str:
-    if isinstance(value, tuple) and not isinstance(value, DeclaredField):
-        return ", ".join(_shown(part) for part in value) or "none"
-    if is_dataclass(value):
-        return ", ".join(f"{field.name} {_shown(getattr(value, field.name)) or 'none'}" for field in fields(value))
-    return "none" if value is None else str(value.value if isinstance(value, Enum) else value)
-
-
-def failure(document: Document, reason: str) -> IngestReport:
-    """Return the report of a document that could not be stored."""
-    return IngestReport(document.id, document.collection, Outcome.FAILED, reason=reason)
-
-
-def _by_key(reports: Iterable[IngestReport]) -> dict[DocumentKey, IngestReport]:
-    return {DocumentKey(report.collection, report.document_id): report for report in reports}
+    found = differences(stored, wanted)
+    if found:
+        raise IndexMismatch(f"The settings differ from the {what} ({found}): change the settings back, or {remedy}.")
 
 
 def _misfits(index: IndexSet, documents: Iterable[EncodedDocument]) -> Iterator[tuple[Document, Failure]]:
@@ -370,22 +308,5 @@ def _keys(documents: Iterable[EncodedDocument]) -> list[DocumentKey]:
     return [encoded.split.document.key for encoded in documents]
 
 
-def stored(write: Write, index: IndexSet) -> IngestReport:
-    """Return the report of a document that was stored."""
-    split = write.encoded.split
-    return IngestReport(
-        split.document.id,
-        split.document.collection,
-        Outcome.UPDATED if write.existed else Outcome.NEW,
-        chunks=sum(window_count(split.sentences, granularity) for granularity in index.spec.granularities),
-        tokens=sum(split.counts),
-    )
-
-
 def _present(entries: Iterable[LedgerEntry | None]) -> list[LedgerEntry]:
     return [entry for entry in entries if entry is not None]
-
-
-def _first(failed: Mapping[ChunkId, str]) -> str:
-    chunk, reason = next(iter(failed.items()))
-    return f"{generations.name(chunk)}: {reason}"

@@ -144,7 +144,7 @@ def test_threads_search_and_read_while_one_writes(shelf: Any) -> None:
         passing = shelf.encoded(f"p{number}", ["word"] * 60, collection="passing")
         shelf.add(passing)
         ids = shelf.ids(passing)
-        assert shelf.engine.update_attributes(shelf.index, ids.chunks, Attributes(("bob",), {}, ())) == {}
+        assert shelf.engine.update_attributes(shelf.index, [(ids.chunks, Attributes(("bob",), {}, ()))]) == {}
         assert shelf.engine.delete(shelf.index, ids.chunks, ids.blocks) == {}
     done.set()
     for reader in readers:

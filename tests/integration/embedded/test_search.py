@@ -97,7 +97,9 @@ def test_collections_and_principals_filter_every_list(shelf: Any) -> None:
 def test_a_change_of_access_leaves_the_chunk_to_all_experts(shelf: Any) -> None:
     encoded = shelf.encoded("a", TEXTS, acl=("ann",))
     shelf.add(encoded)
-    assert shelf.engine.update_attributes(shelf.index, shelf.ids(encoded).chunks, Attributes(("bob",), {}, ())) == {}
+    assert (
+        shelf.engine.update_attributes(shelf.index, [(shelf.ids(encoded).chunks, Attributes(("bob",), {}, ()))]) == {}
+    )
     shelf.engine.publish(shelf.index)
     assert shelf.found(principals=("ann",)) == {}
     assert shelf.found(principals=("bob",)) == ALL
@@ -108,7 +110,7 @@ def test_a_change_of_access_names_missing_chunks_and_changes_the_others(shelf: A
     shelf.add(encoded)
     missing = ChunkId(Granularity.G2, shelf.version(encoded), 999)
     failed = shelf.engine.update_attributes(
-        shelf.index, [missing, *shelf.ids(encoded).chunks], Attributes(("bob",), {}, ())
+        shelf.index, [([missing, *shelf.ids(encoded).chunks], Attributes(("bob",), {}, ()))]
     )
     assert failed == {missing: "there is no such chunk"}
     assert shelf.found(principals=("bob",)) == ALL

@@ -1,15 +1,14 @@
 """The ingest over an engine in memory and encoders without a model."""
 
-from datetime import date
-
 import pytest
 
-from ingest.pipeline import EMPTY, LEAST_CHARGE, MOST_ATTRIBUTE_BYTES, IngestService, unstorable
+from ingest.pipeline import EMPTY, LEAST_CHARGE, IngestService
 from ingest.sentences import SentenceOptions
 from tests.fakes.encoders import HashedEncoders, spec
 from tests.fakes.engine import MemoryEngine
 from umg_search.granularity import Expert
 from umg_search.model import Document, DocumentState, Outcome
+from umg_search.store.attributes import MOST_BYTES
 from umg_search.store.reader import Reader
 from umg_search.store.writer import Writer
 
@@ -54,7 +53,7 @@ def test_an_unchanged_document_is_not_written(engine: MemoryEngine) -> None:
         Document(id="bad", text=TEXT, metadata={"huge": 10**30}),
         Document(id="bad", text=TEXT, metadata={1: "a key that is no text"}),
         Document(id="bad", text=TEXT, metadata={"share": float("nan")}),
-        Document(id="bad", text=TEXT, metadata={"long": "x" * MOST_ATTRIBUTE_BYTES}),
+        Document(id="bad", text=TEXT, metadata={"long": "x" * MOST_BYTES}),
         Document(id="bad", text=TEXT, collection="\udcff"),
         Document(id="", text=TEXT),
         Document(id="bad", text=" \n"),
@@ -71,11 +70,6 @@ def test_why_a_document_failed_stands_in_the_ledger(engine: MemoryEngine) -> Non
     outcomes(engine, empty)
     entry = engine.ledger[empty.key.hash]
     assert (entry.state, entry.error) == (DocumentState.FAILED, EMPTY)
-
-
-def test_metadata_that_json_knows_is_storable_and_a_date_is_not() -> None:
-    assert not unstorable(Document(id="a", text=TEXT, metadata={"list": [1, None, {"x": 2.5}], "no": False}))
-    assert "date" in unstorable(Document(id="a", text=TEXT, metadata={"when": date(2026, 5, 1)}))
 
 
 def test_warnings_of_the_encoders_reach_the_report(engine: MemoryEngine) -> None:

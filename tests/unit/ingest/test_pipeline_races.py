@@ -13,7 +13,8 @@ from tests.fakes.engine import MemoryEngine
 from umg_search.granularity import Expert
 from umg_search.model import DeclaredField, Document, DocumentState, FieldType, IngestReport, Outcome, SplitDocument
 from umg_search.store.reader import Reader
-from umg_search.store.writer import CONFLICT, Writer
+from umg_search.store.reports import CONFLICT
+from umg_search.store.writer import Writer
 
 SPEC = spec(experts=(Expert.DENSE, Expert.LEXICAL), fields=(DeclaredField("year", FieldType.INTEGER),))
 OLD = Document(id="a", text="The kiln is lit at noon. It burns for nine hours.", acl=("*",), metadata={"year": 2020})
@@ -54,7 +55,7 @@ class Desk:
         return list(service.ingest(documents))
 
     def change(self, document: Document) -> Callable[[], object]:
-        return lambda: self.other.update_attributes(self.index, document)
+        return lambda: self.other.update_attributes(self.index, [document])
 
     def delete(self) -> object:
         return self.other.delete(self.index, [OLD.key])
@@ -170,6 +171,6 @@ def test_metadata_that_does_not_fit_leaves_what_was_searchable(desk: Desk) -> No
     desk.ingest(OLD)
     for wrong in (replace(OLD, metadata={"year": "x"}), replace(NEW, metadata={"year": "x"})):
         assert desk.ingest(wrong)[0].outcome is Outcome.FAILED
-        assert desk.other.update_attributes(desk.index, wrong).outcome is Outcome.FAILED
+        assert desk.other.update_attributes(desk.index, [wrong])[0].outcome is Outcome.FAILED
         assert desk.engine.ledger[OLD.key.hash].metadata == {"year": 2020}
         assert Reader(desk.engine).text(OLD.key) == OLD.text

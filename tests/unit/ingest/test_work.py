@@ -96,6 +96,20 @@ def test_requests_do_not_grow_with_the_documents(site: Site) -> None:
     assert counts[0] == counts[1]
 
 
+def test_attributes_of_many_documents_take_as_many_requests_as_of_one(site: Site) -> None:
+    many = [document(f"d{i}") for i in range(9)]
+    site.ingest(*many)
+    counts = []
+    for some in (many[:1], many[1:]):
+        site.engine.calls.clear()
+        site.submit(*(replace(each, title="New") for each in some))
+        site.work_all()
+        counts.append(len(site.engine.calls))
+        assert {site.entry(each.id).title for each in some} == {"New"}
+    assert counts[0] == counts[1]
+    assert site.engine.calls.count("publish") == 1
+
+
 def test_an_old_text_is_live_until_the_new_one_is(site: Site) -> None:
     site.ingest(A)
     site.submit(document("a", 2))

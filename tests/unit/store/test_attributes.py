@@ -1,5 +1,6 @@
 """What chunk entries hold of a document for filters."""
 
+from datetime import UTC, date, datetime
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ from umg_search.store.attributes import (
     attributes_of,
     label_prefix,
     misfit,
+    unstorable,
 )
 
 YEAR = DeclaredField("year", FieldType.INTEGER)
@@ -74,3 +76,27 @@ def test_metadata_that_does_not_fit_is_an_error_of_its_document() -> None:
 def test_titles_are_there_where_they_are_searched() -> None:
     assert attributes_of(document(title="T"), SPEC).title is None
     assert attributes_of(document(title="T"), spec(experts=(Expert.LEXICAL,))).title == "T"
+
+
+def test_metadata_that_json_knows_is_storable_and_a_date_is_not() -> None:
+    assert not unstorable(document(metadata={"list": [1, None, {"x": 2.5}], "no": False}))
+    assert "field 'when' cannot be stored as JSON" in unstorable(document(metadata={"no": 1, "when": date(2026, 5, 1)}))
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"metadata": {"when": datetime(2026, 5, 1, tzinfo=UTC)}},
+        {"metadata": {"raw": b"bytes"}},
+        {"metadata": {"huge": 2**70}},
+        {"metadata": {"year": 2020, "half": "\ud800"}},
+        {"metadata": {"share": float("nan")}},
+        {"metadata": {7: "a key that is no text"}},
+        {"title": "\ud800"},
+        {"collection": "\ud800"},
+        {"acl": (7,)},
+        {"title": None},
+    ],
+)
+def test_what_is_no_json_fits_no_set(bad: dict[str, Any]) -> None:
+    assert misfit(document(**bad), SPEC)

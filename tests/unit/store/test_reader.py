@@ -104,9 +104,8 @@ def test_principals_count_only_where_the_set_has_access_control() -> None:
 
 def test_before_any_ingest_there_is_no_set_and_the_message_says_what_to_do() -> None:
     reader = Reader(MemoryEngine())
-    with pytest.raises(NoIndexSet, match=r"Nothing is indexed at here yet: run `umg ingest PATH` first\."):
+    with pytest.raises(NoIndexSet, match=r"Nothing is indexed at here yet: run `umg ingest PATH` first, or"):
         reader.active_set()
-    assert (reader.status().index, reader.status().documents, reader.status().sizes) == (None, {}, {})
 
 
 def test_the_status_counts_documents_and_entries(engine: MemoryEngine) -> None:

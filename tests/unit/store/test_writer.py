@@ -7,7 +7,7 @@ import pytest
 
 from tests.fakes.encoders import encoded, spec, split
 from tests.fakes.engine import MemoryEngine, chunk_ids
-from umg_search.errors import DocumentNotFound, EngineBusy, EngineError, IndexMismatch, WriteConflict
+from umg_search.errors import EngineBusy, EngineError, IndexMismatch, WriteConflict
 from umg_search.granularity import Expert, Granularity
 from umg_search.model import (
     Document,
@@ -19,14 +19,17 @@ from umg_search.model import (
     LedgerEntry,
     Outcome,
     Stage,
+    document_of,
     generation_of,
     version_of,
 )
 from umg_search.store import generations, ledger
+from umg_search.store.attribute_changes import ATTEMPTS
 from umg_search.store.entries import ids_of
 from umg_search.store.plans import Change
 from umg_search.store.reader import Reader
-from umg_search.store.writer import ATTEMPTS, CONFLICT, Writer, check_same
+from umg_search.store.reports import CONFLICT, DELETED
+from umg_search.store.writer import Writer, check_same
 from umg_search.windows import window_count
 
 SPEC = spec(experts=(Expert.LEXICAL,), granularities=(Granularity.G2, Granularity.G8))
@@ -289,7 +292,7 @@ def test_a_document_that_was_deleted_meanwhile_stays_deleted(desk: Desk) -> None
 def test_a_revocation_during_a_write_is_not_undone(desk: Desk) -> None:
     desk.put(replace(OLD, acl=("*",)))
     revoked = replace(OLD, acl=("bob",))
-    desk.engine.before("write_chunks", lambda: desk.another().update_attributes(desk.index, revoked))
+    desk.engine.before("write_chunks", lambda: desk.another().update_attributes(desk.index, [revoked]))
     (report,) = desk.put(replace(NEW, acl=("*",)))
     assert (report.outcome, report.reason) == (Outcome.FAILED, CONFLICT)
     assert desk.entry().acl == ("bob",)
@@ -300,9 +303,9 @@ def test_of_two_acl_changes_the_chunks_end_with_the_one_that_the_ledger_has(desk
     """The slower writer's chunk update lands last, and its last conditional write tells it that it lost."""
     desk.put(OLD)
     faster = replace(OLD, acl=("alice",))
-    desk.engine.before("update_attributes", lambda: desk.another().update_attributes(desk.index, faster))
-    with pytest.raises(WriteConflict):
-        desk.writer.update_attributes(desk.index, replace(OLD, acl=("bob",)))
+    desk.engine.before("update_attributes", lambda: desk.another().update_attributes(desk.index, [faster]))
+    (report,) = desk.writer.update_attributes(desk.index, [replace(OLD, acl=("bob",))])
+    assert (report.outcome, report.reason) == (Outcome.FAILED, CONFLICT)
     assert desk.entry().acl == ("alice",)
     assert {chunk.attributes.acl for chunk in desk.engine.chunks.values()} == {("alice",)}
     assert desk.writer.plan(desk.index, [faster]) == [Change.NONE]
@@ -367,7 +370,7 @@ def test_a_revocation_reaches_the_ledger_before_the_chunks(desk: Desk) -> None:
     desk.engine.calls.clear()
     desk.engine.before("update_attributes", engine_error)
     with pytest.raises(EngineError):
-        desk.writer.update_attributes(desk.index, replace(OLD, acl=("bob",)))
+        desk.writer.update_attributes(desk.index, [replace(OLD, acl=("bob",))])
     assert desk.engine.calls == ["fetch", "write_entries", "update_attributes"]
     assert desk.entry().acl == ("bob",)
     assert desk.writer.plan(desk.index, [replace(OLD, acl=("bob",))]) == [Change.ATTRIBUTES]
@@ -376,16 +379,38 @@ def test_a_revocation_reaches_the_ledger_before_the_chunks(desk: Desk) -> None:
 def test_attributes_reach_every_chunk_and_the_next_plan_has_nothing_to_do(desk: Desk) -> None:
     desk.put(OLD)
     changed = replace(OLD, title="T", acl=("bob",))
-    assert desk.writer.update_attributes(desk.index, changed).outcome is Outcome.UPDATED
+    assert desk.writer.update_attributes(desk.index, [changed])[0].outcome is Outcome.UPDATED
     assert {chunk.attributes.acl for chunk in desk.engine.published.values()} == {("bob",)}
     assert desk.writer.plan(desk.index, [changed]) == [Change.NONE]
+
+
+def test_attributes_of_many_documents_take_as_many_requests_as_those_of_one(desk: Desk) -> None:
+    """A directory of people changes, and the ACL of every document with it: one refresh, not one a document."""
+    documents = [Document(id=f"d{i}", text=f"Text {i}. More {i}.") for i in range(20)]
+    desk.put(*documents)
+    changed = [replace(d, acl=("bob",)) for d in documents]
+    gone, missing = changed[3], changed[5]
+    desk.writer.delete(desk.index, [gone.key])
+    for chunk in [c for c in desk.engine.chunks if document_of(c.version) == missing.key.hash]:
+        del desk.engine.chunks[chunk]
+    desk.engine.calls.clear()
+    reports = desk.writer.update_attributes(desk.index, changed)
+    assert [report.document_id for report in reports] == [d.id for d in documents]
+    assert {r.document_id for r in reports if r.outcome is Outcome.FAILED} == {gone.id, missing.id}
+    assert {desk.entry(d).acl for d in changed if d is not gone} == {("bob",)}
+    of_the_failure = ["fetch", "write_entries"]
+    assert desk.engine.calls == [
+        *("fetch", "write_entries", "update_attributes", "publish"),
+        *of_the_failure,
+        "write_entries",
+    ]
 
 
 def test_attributes_of_a_chunk_that_is_missing_are_a_failure_that_names_it(desk: Desk) -> None:
     desk.put(OLD)
     for chunk in chunk_ids(desk.engine, Granularity.G8):
         del desk.engine.chunks[chunk]
-    report = desk.writer.update_attributes(desk.index, replace(OLD, acl=("bob",)))
+    (report,) = desk.writer.update_attributes(desk.index, [replace(OLD, acl=("bob",))])
     assert (report.outcome, report.reason) == (Outcome.FAILED, "chunk g08 from sentence 0: missing")
     assert desk.writer.plan(desk.index, [replace(OLD, acl=("bob",))]) == [Change.ATTRIBUTES]
 
@@ -393,8 +418,8 @@ def test_attributes_of_a_chunk_that_is_missing_are_a_failure_that_names_it(desk:
 def test_attributes_of_a_document_that_is_gone_are_refused(desk: Desk) -> None:
     desk.put(OLD)
     desk.writer.delete(desk.index, [OLD.key])
-    with pytest.raises(DocumentNotFound, match="'d' was deleted meanwhile"):
-        desk.writer.update_attributes(desk.index, OLD)
+    (report,) = desk.writer.update_attributes(desk.index, [OLD])
+    assert (report.outcome, report.reason) == (Outcome.FAILED, DELETED)
 
 
 def always_touched(desk: Desk) -> None:
@@ -411,8 +436,7 @@ def always_touched(desk: Desk) -> None:
 def test_where_others_are_always_faster_attributes_and_deletions_give_up(desk: Desk) -> None:
     desk.put(OLD)
     always_touched(desk)
-    with pytest.raises(WriteConflict):
-        desk.writer.update_attributes(desk.index, replace(OLD, title="T"))
+    assert desk.writer.update_attributes(desk.index, [replace(OLD, title="T")])[0].reason == CONFLICT
     with pytest.raises(WriteConflict, match="'d' is being changed"):
         desk.writer.delete(desk.index, [OLD.key])
     assert desk.text() == OLD.text
@@ -457,3 +481,18 @@ def test_token_counts_are_the_splitters(desk: Desk) -> None:
     desk.put(OLD)
     (block,) = desk.engine.blocks.values()
     assert block.counts == split(OLD).counts
+
+
+def test_a_deletion_that_the_engine_refuses_is_told_of_and_a_sweep_tries_again(desk: Desk) -> None:
+    desk.put(OLD)
+    chunk = next(iter(chunk_ids(desk.engine, Granularity.G8)))
+    desk.engine.kept = {chunk: "index is blocked"}
+    told: list[tuple[DocumentKey, str]] = []
+    found = desk.writer.delete(desk.index, [OLD.key], refused=lambda key, why: told.append((key, why)))
+    assert (found, told) == ([True], [(OLD.key, "chunk g08 from sentence 0: index is blocked")])
+    assert desk.entry().key is None
+    assert set(desk.engine.chunks) == {chunk}
+    desk.engine.kept = {}
+    desk.now += 61
+    assert desk.writer.sweep(desk.index) == 1
+    assert not desk.engine.chunks

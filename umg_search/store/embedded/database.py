@@ -183,6 +183,15 @@ class Database:
             first: str = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
         return "" if first == "ok" else first
 
+    def collections(self, most: int) -> list[str]:
+        """Return the names of collections, those with most documents first."""
+        statement = (
+            "SELECT json_extract(CAST(entry AS TEXT), '$.collection') AS name FROM documents WHERE name IS NOT NULL "
+            "GROUP BY name ORDER BY count(*) DESC, name LIMIT ?"
+        )
+        with self._reading() as connection:
+            return [name for (name,) in connection.execute(statement, (most,))]
+
     def versions(self) -> frozenset[int]:
         """Return the versions of all index sets."""
         with self._reading() as connection:

@@ -9,12 +9,13 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from threading import Lock
 from typing import TypeVar, Unpack
 
-from umg_search.errors import ConfigurationError, EngineBusy, EngineError, NoIndexSet
+from umg_search.errors import ConfigurationError, EngineBusy, EngineError, NoIndexSet, SetDropped
 from umg_search.granularity import Granularity
 from umg_search.model import (
     DocumentHash,
@@ -36,11 +37,11 @@ from umg_search.store.embedded.database import DATABASE_FILE, Database
 from umg_search.store.embedded.diagnosis import RESERVE, diagnose
 from umg_search.store.embedded.filters import scope_filter
 from umg_search.store.embedded.lock import LOCK_FILE, FolderLock
-from umg_search.store.embedded.points import check_query
 from umg_search.store.embedded.shards import Shard
 from umg_search.store.embedded.translation import translated
 from umg_search.store.filters import resolved
 from umg_search.store.precision import as_stored
+from umg_search.store.soundness import check_query
 
 _BATCH = 1_000
 """Chunks that are sorted by shard at once."""
@@ -102,6 +103,10 @@ class EmbeddedEngine:
         """Make a set the active one, in one transaction."""
         self._write("Activating an index set", lambda: self._database.activate(index))
 
+    def seconds_to_follow(self) -> float:
+        """Return 0: the active set is looked up each time."""
+        return 0.0
+
     def drop_set(self, index: IndexSet) -> None:
         """Forget a set, then delete its files; a crash in between leaves them to the next creation."""
         with self._creating:
@@ -133,11 +138,16 @@ class EmbeddedEngine:
         answers = self._each(index, "Searching", lambda shard: shard.ranked_lists(query, depth, seen))
         lists = {ranked.channel: ranked for answer in answers.values() for ranked in answer.lists}
         failed = {channel: why for answer in answers.values() for channel, why in answer.failed.items()}
+        if failed:
+            self._check_there(index)
         return Retrieval(tuple(lists[channel] for channel in index.spec.channels if channel in lists), failed)
 
     def fetch(self, index: IndexSet | None, documents: Sequence[DocumentHash], blocks: Sequence[BlockId]) -> Fetched:
         """Read ledger entries and text blocks as of one moment."""
-        return self._do("Reading texts", lambda: self._database.fetch(index, documents, blocks))
+        fetched = self._do("Reading texts", lambda: self._database.fetch(index, documents, blocks))
+        if index is not None and blocks and not fetched.blocks:
+            self._check_there(index)
+        return fetched
 
     def write_entries(self, entries: Sequence[LedgerEntry]) -> list[LedgerEntry | None]:
         """Write ledger entries whose `token` is still the current one; return each with its new one, else None."""
@@ -147,6 +157,7 @@ class EmbeddedEngine:
         """Write chunk entries; return a reason for each that failed."""
 
         def write() -> dict[ChunkId, str]:
+            self._check_there(index)
             failed: dict[ChunkId, str] = {}
             for some in batches(chunks, lambda _: 1, _BATCH):
                 failed |= self._by_shard(index, some, Shard.write)
@@ -156,18 +167,27 @@ class EmbeddedEngine:
 
     def write_blocks(self, index: IndexSet, blocks: Iterable[TextBlock]) -> Mapping[BlockId, str]:
         """Write text blocks, all or none."""
-        self._write("Writing texts", lambda: self._database.write_blocks(index, blocks))
+
+        def write() -> None:
+            self._check_there(index)
+            self._database.write_blocks(index, blocks)
+
+        self._write("Writing texts", write)
         return {}
 
     def update_attributes(
-        self, index: IndexSet, chunks: Sequence[ChunkId], attributes: Attributes
+        self, index: IndexSet, changes: Iterable[tuple[Sequence[ChunkId], Attributes]]
     ) -> Mapping[ChunkId, str]:
         """Replace the attributes on chunk entries; a missing one is a failure."""
 
-        def update(shard: Shard, some: Sequence[ChunkId]) -> dict[ChunkId, str]:
-            return shard.update_attributes(some, attributes)
+        def update() -> dict[ChunkId, str]:
+            self._check_there(index)
+            failed: dict[ChunkId, str] = {}
+            for chunks, attributes in changes:
+                failed |= self._by_shard(index, chunks, partial(Shard.update_attributes, attributes=attributes))
+            return failed
 
-        return self._write("Changing attributes", lambda: self._by_shard(index, chunks, update))
+        return self._write("Changing attributes", update)
 
     def delete(
         self, index: IndexSet, chunks: Sequence[ChunkId], blocks: Sequence[BlockId]
@@ -194,6 +214,10 @@ class EmbeddedEngine:
     def states(self, *, batch: str | None = None) -> Mapping[DocumentState, int]:
         """Count the ledger's documents by state; submissions are of servers only, so that none has any here."""
         return self._do("Counting documents", self._database.states) if batch is None else {}
+
+    def collections(self, most: int) -> Sequence[str]:
+        """Return the collections that the ledger's documents are in."""
+        return self._do("Reading the ledger", lambda: self._database.collections(most))
 
     def sizes(self, index: IndexSet) -> Mapping[str, IndexSize]:
         """Return entries and bytes of each shard, by granularity, and of the texts."""
@@ -285,6 +309,10 @@ class EmbeddedEngine:
                 failed |= call(shard, parts[granularity])
         return failed
 
+    def _check_there(self, index: IndexSet) -> None:
+        if index.version not in self._database.versions():
+            raise SetDropped(f"Index set {index.label} in {self._path} was dropped meanwhile: try again.")
+
     def _check_usable(self) -> None:
         if self._process != os.getpid():
             raise EngineBusy(
@@ -303,7 +331,7 @@ def _claim(folder: Path, *, create: bool) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     others = sorted(path.name for path in folder.iterdir() if path.name != LOCK_FILE) if folder.exists() else []
     if not others and not create:
-        raise NoIndexSet(f"There is no index in {folder}: run `umg ingest PATH` first, or correct UMG_ENGINE.")
+        raise NoIndexSet.at(str(folder))
     if others and DATABASE_FILE not in others:
         raise ConfigurationError(
             f"The folder {folder} holds other files ({others[0]}): use an empty folder or one made by umg-search."

@@ -1,4 +1,4 @@
-"""Chunks as points of a Qdrant Edge shard: ids, payloads, and the checks that Qdrant does not make."""
+"""Chunks as points of a Qdrant Edge shard: ids and payloads."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,13 +9,13 @@ from uuid import UUID
 import numpy as np
 import qdrant_edge as qdrant
 
-from umg_search.errors import IndexMismatch, QueryError
 from umg_search.granularity import Expert
 from umg_search.model import DocumentVersion, EncodedQuery, SetSpec, SparseVector, StoredVector
 from umg_search.ports import Chunk, ChunkId
 from umg_search.store.embedded.filters import COLLECTION, attributes_payload
 from umg_search.store.embedded.translation import reason
 from umg_search.store.embedded.words import words
+from umg_search.store.soundness import chunk_fault
 
 DENSE = "dense"
 SPARSE = "sparse"
@@ -46,7 +46,7 @@ def to_points(chunks: Sequence[Chunk], spec: SetSpec) -> Checked:
     points: dict[ChunkId, qdrant.Point] = {}
     failed: dict[ChunkId, str] = {}
     for chunk in chunks:
-        why = _fault(chunk, spec)
+        why = chunk_fault(chunk, spec)
         if why:
             failed[id_of(chunk)] = why
             continue
@@ -57,44 +57,6 @@ def to_points(chunks: Sequence[Chunk], spec: SetSpec) -> Checked:
     return Checked(points, failed)
 
 
-def check_query(query: EncodedQuery, spec: SetSpec) -> None:
-    """Refuse a query whose encodings no shard can compare: IndexMismatch for other dimensions, else QueryError."""
-    if query.dense is not None and spec.dense is not None:
-        if query.dense.shape != (spec.dense.dims,):
-            raise IndexMismatch(
-                f"The query vector has shape {query.dense.shape}, and the index set holds vectors of "
-                f"{spec.dense.dims} dimensions ({spec.dense.name}): use the model that the set was made with."
-            )
-        why = dense_fault(query.dense, spec.dense.dims)
-        if why:
-            raise QueryError(f"The query cannot be searched with: {why}.")
-    why = sparse_fault(query.sparse) if query.sparse is not None else ""
-    if why:
-        raise QueryError(f"The query cannot be searched with: {why}.")
-
-
-def dense_fault(vector: StoredVector, dims: int) -> str:
-    """Say why a vector has no cosine with others; an empty text if it has."""
-    if vector.shape != (dims,):
-        return f"the dense vector has shape {vector.shape}, and the index set needs ({dims},)"
-    if not np.isfinite(vector).all():
-        return "the dense vector holds NaN or infinite values"
-    if not vector.any():
-        return "the dense vector is all zeros"
-    return ""
-
-
-def sparse_fault(vector: SparseVector) -> str:
-    """Say why a sparse vector cannot be stored or searched with; an empty text if it can."""
-    if vector.terms.shape != vector.weights.shape or vector.terms.ndim != 1:
-        return f"the sparse vector has {vector.terms.shape} terms and {vector.weights.shape} weights"
-    if not (np.isfinite(vector.weights) & (vector.weights > 0)).all():
-        return "the sparse vector holds a weight that is not a positive number"
-    if len(vector.terms) and (vector.terms[0] < 0 or (np.diff(vector.terms) <= 0).any()):
-        return "the terms of the sparse vector are not in ascending order from 0 on"
-    return ""
-
-
 def expert_query(expert: Expert, query: EncodedQuery) -> qdrant.Query | qdrant.TextQuery | None:
     """Return what an expert asks a shard; None where the query has no such encoding."""
     if expert is Expert.LEXICAL:
@@ -102,15 +64,6 @@ def expert_query(expert: Expert, query: EncodedQuery) -> qdrant.Query | qdrant.T
     if expert is Expert.DENSE:
         return None if query.dense is None else qdrant.Query.Nearest(_to_list(query.dense), using=DENSE)
     return None if query.sparse is None else qdrant.Query.Nearest(_to_sparse(query.sparse), using=SPARSE)
-
-
-def _fault(chunk: Chunk, spec: SetSpec) -> str:
-    why = ""
-    if chunk.dense is not None and spec.dense is not None:
-        why = dense_fault(chunk.dense, spec.dense.dims)
-    if chunk.sparse is not None and not why:
-        why = sparse_fault(chunk.sparse)
-    return why
 
 
 def _to_point(chunk: Chunk, spec: SetSpec) -> qdrant.Point:
