@@ -20,7 +20,8 @@ from umg_search.ports import Engine
 from umg_search.store.admin import LEASE_SECONDS, Coverage, Lease, Sets, buildable, lease
 from umg_search.store.attributes import misfit
 from umg_search.store.building import Builder
-from umg_search.store.writer import Writer, failure
+from umg_search.store.reports import failure
+from umg_search.store.writer import Writer
 
 PASSES = 5
 """How often the ledger is gone through for documents that others changed while they were built."""

@@ -14,6 +14,9 @@ UmgError
 │   ├── WriteConflict         another writer changed the same document
 │   ├── SetDropped            an index set was dropped while it was used
 │   └── NoIndexSet            nothing was ingested under this prefix yet
+├── QueueError                asynchronous ingestion cannot go on
+│   ├── BrokerUnreachable     the broker gave no answer; the command line ends with 3
+│   └── BacklogFull           more waits, or would wait, than the queue may hold; nothing was taken
 └── DocumentError             one document cannot be read, split, encoded or stored
     ├── DocumentNotFound      no such document in this collection
     └── SetIncomplete         an index set lacks documents that cannot be built in it
@@ -90,6 +93,18 @@ class NoIndexSet(EngineError, ConfigurationError):
         return cls(
             f"Nothing is indexed at {where} yet: run `umg ingest PATH` first, or correct UMG_ENGINE or UMG_PREFIX."
         )
+
+
+class QueueError(UmgError):
+    """Asynchronous ingestion cannot go on."""
+
+
+class BrokerUnreachable(QueueError):
+    """The broker gave no answer; documents that are queued already are sent by the sweeper later."""
+
+
+class BacklogFull(QueueError):
+    """More documents wait, or would wait, than the queue may hold."""
 
 
 class DocumentError(UmgError):

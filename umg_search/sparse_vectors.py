@@ -14,7 +14,7 @@ from umg_search.model import IntArray, SparseVector, Vectors, ranges
 from umg_search.windows import window_count
 
 MOST_WEIGHTS = 192
-"""Weights of a window that are kept, the heaviest: a fifth of those of 32 sentences, at the same recall (ADR 16)."""
+"""Weights of a window that are kept, the heaviest: a fifth of those of 32 sentences, at the same recall (ADR 17)."""
 
 WEIGHT_BITS = 15
 """Low bits of a 32-bit float that `rank_features` drops: 9 significant ones are left, an error of 0.4 % at most."""

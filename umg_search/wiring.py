@@ -8,9 +8,10 @@ from umg_search.encoding.dense import SentenceTransformerDense
 from umg_search.encoding.encoders import Encoders
 from umg_search.encoding.sparse import SentenceTransformerSparse
 from umg_search.encoding.tokens import WordCounter
+from umg_search.errors import ConfigurationError
 from umg_search.granularity import Expert
 from umg_search.model import DenseModel, Finding, SetSpec, SparseModel
-from umg_search.ports import Engine
+from umg_search.ports import Engine, Queue
 from umg_search.settings import Settings
 from umg_search.store.records import SCHEMA
 
@@ -38,6 +39,18 @@ def diagnose_absent(settings: Settings) -> Sequence[Finding]:
     from umg_search.store.embedded.diagnosis import diagnose_absent  # noqa: PLC0415 - as above
 
     return tuple(diagnose_absent(Path(settings.engine.partition(":")[2])))
+
+
+def open_queue(settings: Settings) -> Queue:
+    """Return the queue of the server that the settings name, connected; ConfigurationError for the embedded engine."""
+    if settings.engine.startswith("embedded:"):
+        raise ConfigurationError(
+            f"Workers are other processes, and {settings.engine} is open to one process at a time: "
+            "use `umg ingest`, or set UMG_ENGINE to a server."
+        )
+    from umg_search.store.queue import ServerQueue  # noqa: PLC0415 - as above
+
+    return ServerQueue(settings)
 
 
 def new_set(settings: Settings) -> tuple[SetSpec, Encoders]:

@@ -27,8 +27,10 @@ from umg_search.ports import Engine, Scope
 from umg_search.search import Query, SearchService
 from umg_search.settings import Settings
 from umg_search.sparse_vectors import compose_sparse, kept
+from umg_search.store.plans import Change
 from umg_search.store.reader import MOST_PRINCIPALS, Reader
-from umg_search.store.writer import CONFLICT, Change, Writer
+from umg_search.store.reports import CONFLICT
+from umg_search.store.writer import Writer
 from umg_search.wiring import open_engine
 
 FIELDS = (DeclaredField("lang", FieldType.KEYWORD), DeclaredField("year", FieldType.INTEGER))

@@ -121,7 +121,7 @@ class Town:
         for document in revoked[::4]:
             self.writer.update_attributes(self.index, [self._revoked(document)])
         for document in half_revoked:
-            self.writer._set_attributes(self.index, [self._revoked(document)])
+            self.writer._attributes.write(self.index, [self._revoked(document)])
         self.writer.delete(self.index, [d.key for d in deleted[::4]])
         entries = self.engine.fetch(self.index, [d.key.hash for d in half_deleted], []).entries
         self.engine.write_entries([ledger.remove(entry, 1.0) for entry in entries.values()])

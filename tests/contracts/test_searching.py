@@ -172,7 +172,7 @@ def test_sources_name_no_document_that_may_not_be_read(engine: Engine) -> None:
     library = Library(engine, mine, theirs, ours, access_control=True)
     (context,) = library.search("privileged notice", scope=Scope(principals=("ann",))).contexts
     assert {source.document_id for source in context.sources} == {"mine", "ours"}
-    library.writer._set_attributes(library.index, [replace(ours, acl=("bob",))])  # chunks still say everybody
+    library.writer._attributes.write(library.index, [replace(ours, acl=("bob",))])  # chunks still say everybody
     (context,) = library.search("privileged notice", scope=Scope(principals=("ann",))).contexts
     assert [source.document_id for source in context.sources] == ["mine"]
 

@@ -26,9 +26,10 @@ from umg_search.search import Query, RankingOptions, SearchService, Selection
 from umg_search.settings import Settings
 from umg_search.store import generations, ledger
 from umg_search.store.entries import ids_of
+from umg_search.store.plans import Change
 from umg_search.store.precision import stored_vector
 from umg_search.store.reader import Reader
-from umg_search.store.writer import Change, Writer
+from umg_search.store.writer import Writer
 from umg_search.windows import window_count
 from umg_search.wiring import open_engine
 
@@ -422,7 +423,7 @@ def test_a_revocation_holds_from_the_ledger_write_on(engine: Engine) -> None:
     store = Store(engine, access_control=True)
     document = Document(id="d", text=prose("harbour", 20), acl=("ann",))
     store.put(document)
-    store.writer._set_attributes(store.index, [replace(document, acl=("bob",))])  # chunks still say ann
+    store.writer._attributes.write(store.index, [replace(document, acl=("bob",))])  # chunks still say ann
     assert store.found("harbour", principals=("ann",)) == []
 
 
@@ -430,7 +431,7 @@ def test_an_explanation_counts_no_hit_of_a_revoked_document(engine: Engine) -> N
     store = Store(engine, access_control=True)
     revoked = Document(id="revoked", text=prose("harbour", 20), acl=("ann",))
     store.put(revoked, Document(id="mine", text=prose("orchard", 20), acl=("ann",)))
-    store.writer._set_attributes(store.index, [replace(revoked, acl=("bob",))])  # chunks still say ann
+    store.writer._attributes.write(store.index, [replace(revoked, acl=("bob",))])  # chunks still say ann
     for report in store.search("orchard season", principals=("ann",)).channels:
         assert report.hits <= window_count(20, report.channel.granularity), report.channel
 
@@ -449,7 +450,7 @@ def test_what_is_dropped_for_low_relevance_is_counted_without_documents_that_wer
     before = warnings()
     store.put(revoked)
     assert warnings() != before
-    store.writer._set_attributes(store.index, [replace(revoked, acl=("bob",))])  # chunks still say ann
+    store.writer._attributes.write(store.index, [replace(revoked, acl=("bob",))])  # chunks still say ann
     assert warnings() == before
 
 

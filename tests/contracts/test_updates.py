@@ -24,7 +24,8 @@ from umg_search.ports import Engine
 from umg_search.search import Query, RankingOptions, SearchService
 from umg_search.settings import Settings
 from umg_search.store.reader import Reader
-from umg_search.store.writer import CONFLICT, Writer
+from umg_search.store.reports import CONFLICT
+from umg_search.store.writer import Writer
 from umg_search.windows import window_count
 from umg_search.wiring import open_engine
 

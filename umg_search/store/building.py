@@ -21,7 +21,7 @@ from umg_search.model import (
 from umg_search.ports import BlockId, Engine
 from umg_search.store import generations, ledger
 from umg_search.store.generations import Write
-from umg_search.store.writer import failure, stored
+from umg_search.store.reports import failure, stored
 
 
 class Builder:

@@ -21,12 +21,16 @@ from umg_search.store.entries import Ids, blocks_of, chunks_of, ids_of
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """A new generation on its way: the ledger entry that names it, and whether an older one is live."""
+    """A new generation on its way: the ledger entry that names it, and whether an older one is live.
+
+    Jobs up to the number `job` are settled by it.
+    """
 
     encoded: EncodedDocument
     entry: LedgerEntry
     number: int
     existed: bool
+    job: int = 0
 
     @property
     def document(self) -> Document:
@@ -70,12 +74,12 @@ def tidy(engine: Engine, index: IndexSet, begun: Sequence[Write], finished: Mapp
         engine.publish(index)
 
 
-def sets_of(engine: Engine, index: IndexSet, entries: Iterable[LedgerEntry]) -> Mapping[str, IndexSet]:
+def sets_of(engine: Engine, index: IndexSet | None, entries: Iterable[LedgerEntry]) -> Mapping[str, IndexSet]:
     """Return the sets that hold something of documents, by label; a set that was dropped meanwhile is missing.
 
-    `index` is a set that the caller knows of: where no other is concerned, the engine is not asked.
+    `index` is a set that the caller knows of (None: of none): where no other is concerned, the engine is not asked.
     """
-    if {label for entry in entries for label in entry.sets} <= {index.label}:
+    if index is not None and {label for entry in entries for label in entry.sets} <= {index.label}:
         return {index.label: index}
     return {stored.index.label: stored.index for stored in engine.sets()}
 
@@ -101,7 +105,7 @@ def clear(
             failed = engine.delete(index, [c for item in ids for c in item.chunks], [b for i in ids for b in i.blocks])
             engine.publish(index)
             kept |= {part.version: f"{name(part)}: {reason}" for part, reason in failed.items()}
-    forgotten = [ledger.forget(entry, _gone(entry, before, kept) - set(busy)) for entry in entries]
+    forgotten = [ledger.forget(entry, _gone(entry, before, kept), busy=busy) for entry in entries]
     engine.write_entries([new for new, entry in zip(forgotten, entries, strict=True) if new != entry])
     return {document_of(version): reason for version, reason in kept.items()}
 

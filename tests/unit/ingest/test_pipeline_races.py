@@ -13,7 +13,8 @@ from tests.fakes.engine import MemoryEngine
 from umg_search.granularity import Expert
 from umg_search.model import DeclaredField, Document, DocumentState, FieldType, IngestReport, Outcome, SplitDocument
 from umg_search.store.reader import Reader
-from umg_search.store.writer import CONFLICT, Writer
+from umg_search.store.reports import CONFLICT
+from umg_search.store.writer import Writer
 
 SPEC = spec(experts=(Expert.DENSE, Expert.LEXICAL), fields=(DeclaredField("year", FieldType.INTEGER),))
 OLD = Document(id="a", text="The kiln is lit at noon. It burns for nine hours.", acl=("*",), metadata={"year": 2020})

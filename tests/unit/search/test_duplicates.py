@@ -109,7 +109,7 @@ def test_a_copy_that_is_revoked_meanwhile_is_no_source(selection: Selection, whe
     revoked = Document(id="letter1", text=NOTICE, acl=("bob",))
 
     def revoke() -> None:
-        shop.writer._set_attributes(shop.index, [revoked])
+        shop.writer._attributes.write(shop.index, [revoked])
 
     for act in (*[lambda: None] * (when - 1), revoke):
         shop.engine.before("fetch", act)

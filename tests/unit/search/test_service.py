@@ -332,7 +332,7 @@ def test_a_revocation_between_the_lists_and_the_texts_holds() -> None:
     theirs = Document(id="theirs", text=prose("harbour", 12, extra="secretword"), acl=("ann",))
     shop = Shop(spec(access_control=True), mine, theirs)
     revoked = Document(id="theirs", text=theirs.text, acl=("bob",))
-    shop.engine.before("fetch", lambda: shop.writer._set_attributes(shop.index, [revoked]))
+    shop.engine.before("fetch", lambda: shop.writer._attributes.write(shop.index, [revoked]))
     result = shop.search("harbour secretword", scope=Scope(principals=("ann",)))
     shown = {c.document_id for c in result.contexts} | {h.document_id for r in result.channels for h in r.top}
     assert shown == {"mine"}

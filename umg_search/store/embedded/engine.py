@@ -13,7 +13,7 @@ from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from threading import Lock
-from typing import TypeVar
+from typing import TypeVar, Unpack
 
 from umg_search.errors import ConfigurationError, EngineBusy, EngineError, NoIndexSet, SetDropped
 from umg_search.granularity import Granularity
@@ -31,7 +31,7 @@ from umg_search.model import (
     StoredSet,
     TextBlock,
 )
-from umg_search.ports import Attributes, BlockId, Chunk, ChunkId, Fetched, IndexSize, Scope
+from umg_search.ports import Attributes, BlockId, Chunk, ChunkId, Fetched, IndexSize, Scope, Selection
 from umg_search.store.batches import batches
 from umg_search.store.embedded.database import DATABASE_FILE, Database
 from umg_search.store.embedded.diagnosis import RESERVE, diagnose
@@ -142,10 +142,10 @@ class EmbeddedEngine:
             self._check_there(index)
         return Retrieval(tuple(lists[channel] for channel in index.spec.channels if channel in lists), failed)
 
-    def fetch(self, index: IndexSet, documents: Sequence[DocumentHash], blocks: Sequence[BlockId]) -> Fetched:
+    def fetch(self, index: IndexSet | None, documents: Sequence[DocumentHash], blocks: Sequence[BlockId]) -> Fetched:
         """Read ledger entries and text blocks as of one moment."""
         fetched = self._do("Reading texts", lambda: self._database.fetch(index, documents, blocks))
-        if blocks and not fetched.blocks:
+        if index is not None and blocks and not fetched.blocks:
             self._check_there(index)
         return fetched
 
@@ -201,21 +201,19 @@ class EmbeddedEngine:
         """Make all earlier writes to the set durable; searches see them from the write on."""
         self._each(index, "Publishing", Shard.flush)
 
-    def entries(
-        self, *, retired_before: float | None = None, state: DocumentState | None = None
-    ) -> Iterator[LedgerEntry]:
-        """Go through the ledger: entries with retired generations of before a time, or in a state."""
+    def entries(self, **selection: Unpack[Selection]) -> Iterator[LedgerEntry]:
+        """Go through the ledger: all entries, or those that meet the conditions."""
         self._check_usable()
         with translated(self._path, "Reading the ledger"):
-            yield from self._database.entries(retired_before, state)
+            yield from self._database.entries(selection)
 
     def delete_entries(self, entries: Sequence[LedgerEntry]) -> int:
         """Delete ledger entries whose `token` is still the current one; return how many were."""
         return self._do("Purging the ledger", lambda: self._database.delete_entries(entries))
 
-    def states(self) -> Mapping[DocumentState, int]:
-        """Count the ledger's documents by state."""
-        return self._do("Counting documents", self._database.states)
+    def states(self, *, batch: str | None = None) -> Mapping[DocumentState, int]:
+        """Count the ledger's documents by state; submissions are of servers only, so that none has any here."""
+        return self._do("Counting documents", self._database.states) if batch is None else {}
 
     def collections(self, most: int) -> Sequence[str]:
         """Return the collections that the ledger's documents are in."""
