@@ -1,0 +1,32 @@
+"""What a message says: names of tasks, ids and numbers, as JSON and never a text."""
+
+from collections.abc import Sequence
+from typing import TypedDict
+
+from umg_search.model import DocumentHash, Ticket
+
+INGEST = "umg.ingest"
+SWEEP = "umg.sweep"
+
+
+class Message(TypedDict):
+    """Arguments of `umg.ingest`: a submission, and the hash (hex) and job number of some of its documents."""
+
+    batch: str
+    tickets: list[tuple[str, int]]
+
+
+def message(batch: str, tickets: Sequence[Ticket]) -> Message:
+    """Return the message about some documents of a submission."""
+    return {"batch": batch, "tickets": [(ticket.document.hex(), ticket.number) for ticket in tickets]}
+
+
+def tickets_of(pairs: Sequence[Sequence[str | int]]) -> list[Ticket]:
+    """Return the tickets that a message names; ValueError where it is none of ours."""
+    return [_ticket(*pair) for pair in pairs]
+
+
+def _ticket(document: object, number: object) -> Ticket:
+    if not isinstance(document, str) or not isinstance(number, int):
+        raise TypeError(f"A ticket is a hash in hex and a number, not {document!r} and {number!r}.")
+    return Ticket(DocumentHash(bytes.fromhex(document)), number)
