@@ -13,6 +13,9 @@ UmgError
 │   ├── EngineBusy            the engine or its folder is in use, or asks to slow down
 │   ├── WriteConflict         another writer changed the same document
 │   └── NoIndexSet            nothing was ingested under this prefix yet
+├── QueueError                asynchronous ingestion cannot go on
+│   ├── BrokerUnreachable     the broker gave no answer; the command line ends with 3
+│   └── BacklogFull           more waits, or would wait, than the queue may hold; nothing was taken
 └── DocumentError             one document cannot be read, split, encoded or stored
     ├── DocumentNotFound      no such document in this collection
     └── SetIncomplete         an index set lacks documents that cannot be built in it
@@ -76,6 +79,18 @@ class WriteConflict(EngineError):
 
 class NoIndexSet(EngineError, ConfigurationError):
     """Nothing has been ingested under this prefix yet."""
+
+
+class QueueError(UmgError):
+    """Asynchronous ingestion cannot go on."""
+
+
+class BrokerUnreachable(QueueError):
+    """The broker gave no answer; documents that are queued already are sent by the sweeper later."""
+
+
+class BacklogFull(QueueError):
+    """More documents wait, or would wait, than the queue may hold."""
 
 
 class DocumentError(UmgError):

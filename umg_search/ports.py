@@ -2,11 +2,14 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypedDict, Unpack
 
 from umg_search.granularity import Granularity
 from umg_search.model import (
+    Backlog,
+    Batch,
     DenseModel,
+    Document,
     DocumentHash,
     DocumentState,
     DocumentVersion,
@@ -17,6 +20,7 @@ from umg_search.model import (
     Finding,
     IndexSet,
     LedgerEntry,
+    QueuedText,
     Retrieval,
     SetSpec,
     SparseModel,
@@ -24,6 +28,7 @@ from umg_search.model import (
     StoredSet,
     StoredVector,
     TextBlock,
+    Ticket,
     Vectors,
 )
 
@@ -157,6 +162,22 @@ class IndexSize:
     bytes: int
 
 
+class Selection(TypedDict, total=False):
+    """Conditions on ledger entries, all of which they meet; times are seconds since the epoch.
+
+    `retired_before`: some generation was retired before. `state`, `batch`, `collection`, `source`: as the entry has it.
+    `held`: a run has its pending job. `sent_before`: its pending job is held by nobody, and was last sent before.
+    """
+
+    retired_before: float
+    state: DocumentState
+    batch: str
+    collection: str
+    source: str
+    held: bool
+    sent_before: float
+
+
 class Engine(Protocol):
     """What a search engine must be able to do; the order of a write and of a read is decided above it.
 
@@ -204,8 +225,8 @@ class Engine(Protocol):
         """Ask every channel for its `depth` best windows, in one request; dense scores are cosines."""
         ...
 
-    def fetch(self, index: IndexSet, documents: Sequence[DocumentHash], blocks: Sequence[BlockId]) -> Fetched:
-        """Read ledger entries and text blocks as they are now, in one request."""
+    def fetch(self, index: IndexSet | None, documents: Sequence[DocumentHash], blocks: Sequence[BlockId]) -> Fetched:
+        """Read ledger entries and text blocks as they are now, in one request; without a set there are no blocks."""
         ...
 
     def write_entries(self, entries: Sequence[LedgerEntry]) -> list[LedgerEntry | None]:
@@ -239,18 +260,16 @@ class Engine(Protocol):
         """Make all earlier writes to the set durable and visible to searches."""
         ...
 
-    def entries(
-        self, *, retired_before: float | None = None, state: DocumentState | None = None
-    ) -> Iterator[LedgerEntry]:
-        """Go through the ledger: all entries, those with retired generations of before a time, or in a state."""
+    def entries(self, **selection: Unpack[Selection]) -> Iterator[LedgerEntry]:
+        """Go through the ledger: all entries, or those that meet the conditions."""
         ...
 
     def delete_entries(self, entries: Sequence[LedgerEntry]) -> int:
         """Delete ledger entries whose `token` is still the current one; return how many were."""
         ...
 
-    def states(self) -> Mapping[DocumentState, int]:
-        """Count the ledger's documents by state."""
+    def states(self, *, batch: str | None = None) -> Mapping[DocumentState, int]:
+        """Count the ledger's documents by state: all of them, or those that a submission touched last."""
         ...
 
     def sizes(self, index: IndexSet) -> Mapping[str, IndexSize]:
@@ -266,4 +285,95 @@ class Engine(Protocol):
 
     def close(self) -> None:
         """Release connections, files and locks."""
+        ...
+
+
+class Queue(Protocol):
+    """What waits for workers: raw texts, who is at work, and what is known of submissions.
+
+    The ledger says what is to be done; the queue only holds what it needs for that. Errors are those of the engine.
+    """
+
+    def create(self) -> None:
+        """Make the queue and the ledger where there are none; no index set is needed."""
+        ...
+
+    def put_texts(self, texts: Sequence[QueuedText]) -> Mapping[Ticket, str]:
+        """Store raw documents; return a reason for each that failed."""
+        ...
+
+    def texts(self, tickets: Sequence[Ticket]) -> Mapping[Ticket, Document]:
+        """Read raw documents as they are now; those that are gone are missing."""
+        ...
+
+    def delete_texts(self, tickets: Sequence[Ticket]) -> None:
+        """Delete raw documents; one that is gone already is no failure."""
+        ...
+
+    def text_tickets(self, *, before: float) -> Iterator[Ticket]:
+        """Go through the texts that were queued before a time (seconds since the epoch)."""
+        ...
+
+    def backlog(self) -> Backlog:
+        """Measure what waits, and what the disks still take before the engine moves or blocks shards."""
+        ...
+
+    def extend_run(self, run: str, until: float, owner: str) -> None:
+        """Note that a run is at work until a time (seconds since the epoch), and who does it."""
+        ...
+
+    def runs(self, runs: Sequence[str]) -> Mapping[str, float]:
+        """Return until when runs are at work; those that ended are missing."""
+        ...
+
+    def end_run(self, run: str) -> None:
+        """Forget a run; one that is gone already is no failure."""
+        ...
+
+    def end_runs(self, *, before: float) -> int:
+        """Forget the runs whose time was over before a time; return how many there were."""
+        ...
+
+    def write_batch(self, batch: Batch) -> None:
+        """Store what is known of a submission."""
+        ...
+
+    def batch(self, id: str) -> Batch | None:
+        """Return a submission as it is known now, None if it is not."""
+        ...
+
+    def batches(self, *, most: int = 50) -> Sequence[Batch]:
+        """Return the latest submissions, newest first."""
+        ...
+
+    def marker(self) -> str | None:
+        """Return the mark that the broker had when all waiting documents were last sent, None if they never were."""
+        ...
+
+    def set_marker(self, marker: str) -> None:
+        """Remember the broker's mark."""
+        ...
+
+    def close(self) -> None:
+        """Release connections."""
+        ...
+
+
+class Sender(Protocol):
+    """Sends messages to workers. BrokerUnreachable where the broker does not answer."""
+
+    def send(self, batch: str, tickets: Sequence[Ticket], *, delay: float = 0.0) -> None:
+        """Send one message with some documents of a submission, to be worked on after `delay` seconds."""
+        ...
+
+    def waiting(self) -> int:
+        """Return the messages that no worker has acknowledged yet, those in work included."""
+        ...
+
+    def marker(self) -> str | None:
+        """Return the broker's mark, None where it has none: it is new, or was wiped."""
+        ...
+
+    def set_marker(self, marker: str) -> None:
+        """Mark the broker."""
         ...

@@ -158,6 +158,31 @@ class Settings(BaseSettings):
     grace_s: float = Field(
         60.0, ge=0, le=86_400, description="how long replaced text stays readable for running searches"
     )
+    max_sentences: int = Field(
+        100_000, ge=1_000, le=10_000_000, description="a document of more sentences fails instead of being encoded"
+    )
+    broker: SecretStr = Field(
+        SecretStr("redis://127.0.0.1:6379/0"),
+        description="Redis that carries the messages to workers: `redis://` or `rediss://`, "
+        "with user and password where it needs them",
+    )
+    queue_bytes: int = Field(
+        10_000_000_000,
+        ge=1_000_000,
+        description="most bytes of text that wait for workers; a submission that would go beyond is refused",
+    )
+    lease_s: float = Field(
+        60.0, ge=3, le=3600, description="a worker that was not heard of for so long is taken for dead"
+    )
+    resend_s: float = Field(
+        21_600.0, ge=60, le=604_800, description="a document that waits longer since its message is sent for again"
+    )
+    task_time_limit_s: int = Field(
+        1_800, ge=10, le=86_400, description="longest work on one message; whoever takes longer is stopped"
+    )
+    worker_memory_mb: int = Field(
+        4_096, ge=0, le=1_048_576, description="most memory of each worker's child, in MiB; 0: no limit"
+    )
 
     @model_validator(mode="before")
     @classmethod

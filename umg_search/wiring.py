@@ -8,9 +8,10 @@ from umg_search.encoding.dense import SentenceTransformerDense
 from umg_search.encoding.encoders import Encoders
 from umg_search.encoding.sparse import SentenceTransformerSparse
 from umg_search.encoding.tokens import WordCounter
+from umg_search.errors import ConfigurationError
 from umg_search.granularity import Expert
 from umg_search.model import DenseModel, SetSpec, SparseModel
-from umg_search.ports import Engine
+from umg_search.ports import Engine, Queue
 from umg_search.settings import Settings
 from umg_search.store.records import SCHEMA
 
@@ -31,6 +32,18 @@ def open_engine(settings: Settings, *, create: bool = True) -> Engine:
     from umg_search.store.server import ServerEngine  # noqa: PLC0415 - nor does the embedded one need two clients
 
     return ServerEngine(settings)
+
+
+def open_queue(settings: Settings) -> Queue:
+    """Return the queue of the server that the settings name, connected; ConfigurationError for the embedded engine."""
+    if settings.engine.startswith("embedded:"):
+        raise ConfigurationError(
+            f"Workers are other processes, and {settings.engine} is open to one process at a time: "
+            "use `umg ingest`, or set UMG_ENGINE to a server."
+        )
+    from umg_search.store.queue import ServerQueue  # noqa: PLC0415 - as above
+
+    return ServerQueue(settings)
 
 
 def new_set(settings: Settings) -> tuple[SetSpec, Encoders]:

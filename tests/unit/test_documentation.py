@@ -13,13 +13,14 @@ from typing import Any
 
 import pytest
 import typer
+from pydantic import SecretStr
 
 from ingest.readers import read_paths
 from umg_search.cli.main import ExitCode, app
 from umg_search.cli.output import result_json
 from umg_search.granularity import Granularity
 from umg_search.model import Context, Document, DocumentGroup, EngineInfo, SearchResult, Source
-from umg_search.settings import PREFIX, Settings
+from umg_search.settings import PREFIX, Settings, plain
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -40,8 +41,10 @@ def settings_table() -> str:
 def _default(value: object) -> str:
     if isinstance(value, bool):
         return f"`{str(value).lower()}`"
-    plain = "" if value in (None, ()) else str(value.value if isinstance(value, Enum) else value)
-    return f"`{plain}`" if plain else "empty"
+    if isinstance(value, SecretStr):
+        value = plain(value)
+    text = "" if value in (None, ()) else str(value.value if isinstance(value, Enum) else value)
+    return f"`{text}`" if text else "empty"
 
 
 def test_readme_lists_every_setting_as_the_code_has_it() -> None:

@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 
 from umg_search.model.identity import DocumentHash, DocumentKey, DocumentVersion
+from umg_search.model.jobs import Job
 
 BLOCK_SENTENCES = 32
 """Sentences in a text block; blocks do not overlap."""
@@ -28,12 +29,16 @@ class TextBlock:
 
 
 class DocumentState(StrEnum):
-    """Where a document is on its way to being searchable."""
+    """Where a document's newest text is on its way to being searchable; an older one may be live in any state."""
 
+    QUEUED = "queued"
+    ENCODING = "encoding"
     WRITING = "writing"
     SEARCHABLE = "searchable"
     FAILED = "failed"
+    DELETING = "deleting"
     DELETED = "deleted"
+    CANCELLED = "cancelled"
 
 
 class Generation(NamedTuple):
@@ -71,7 +76,9 @@ class LedgerEntry:
     """What is known of one document outside the index sets; the authority on what is live and who may read it.
 
     `token` is the engine's own mark of the entry's last change (None: not stored yet), for conditional writes.
-    Fingerprints are hex digests, empty when unknown. `error` is empty unless the state is `failed`.
+    Fingerprints are hex digests, empty when unknown. `error`, `stage` and `error_class` are empty unless the state is
+    `failed`. `job` is asynchronous work that waits, is being done, or failed; `batch` the last submission that touched
+    the document, `source` the path whose deliveries decide whether the document stays, empty if none does.
     """
 
     document: DocumentHash
@@ -83,11 +90,21 @@ class LedgerEntry:
     attributes_fingerprint: str = ""
     state: DocumentState = DocumentState.WRITING
     error: str = ""
+    stage: str = ""
+    error_class: str = ""
     changed_at: float = 0.0
     characters: int = 0
     next_generation: int = 1
     sets: Mapping[str, SetState] = field(default_factory=dict)
+    job: Job | None = None
+    batch: str = ""
+    source: str = ""
     token: tuple[int, int] | None = None
+
+    @property
+    def pending(self) -> Job | None:
+        """The job that waits for a worker or is being done; one that failed is not pending."""
+        return None if self.state is DocumentState.FAILED else self.job
 
     def in_set(self, label: str) -> SetState:
         """Return what a set holds of the document."""
