@@ -6,13 +6,13 @@ from celery import Celery
 
 from tasks.documents import add_ingest
 from tasks.indices import add_sweep
-from tasks.messages import INGEST, SWEEP
+from tasks.messages import queue_name
 from tasks.retries import LONGEST_DELAY_S
 from tasks.services import Services
 from umg_search.settings import Settings, plain
 
 SOFT_SHARE = 5
-"""The soft limit comes before the hard one by this part of it, and by a minute at most: time to write a failure down."""
+"""The soft limit comes before the hard one by this part of it, at most a minute: time to write a failure down."""
 
 
 def make_app(settings: Settings) -> Celery:
@@ -26,6 +26,8 @@ def make_app(settings: Settings) -> Celery:
 def add_tasks(app: Celery, settings: Settings) -> None:
     """Add `umg.ingest` and `umg.sweep` to an application of one's own; `options` are what they rely on.
 
+    They have a queue of their own: a worker serves it with `-Q umg-PREFIX`. `tasks.worker.prepare` is for its worker.
+
     Nothing is connected and no model is loaded before the first task runs, in the process that runs it.
     """
     services = Services(settings, app)
@@ -33,17 +35,11 @@ def add_tasks(app: Celery, settings: Settings) -> None:
     add_sweep(app, services)
 
 
-def queue_name(settings: Settings) -> str:
-    """Return the name of the queue in Redis, which begins all keys of this deployment."""
-    return f"umg-{settings.prefix}"
-
-
 def options(settings: Settings) -> dict[str, Any]:
     """Return the options in which this project differs from Celery's defaults."""
     queue, limit = queue_name(settings), settings.task_time_limit_s
     return {
-        # Several deployments may share a Redis; and an own queue keeps an application's other tasks apart.
-        "task_routes": {INGEST: {"queue": queue}, SWEEP: {"queue": queue}},
+        # Several deployments may share a Redis.
         "task_default_queue": queue,
         # States are in the ledger, where they survive Redis; results would only fill it.
         "task_ignore_result": True,

@@ -4,9 +4,15 @@ from collections.abc import Sequence
 from typing import TypedDict
 
 from umg_search.model import DocumentHash, Ticket
+from umg_search.settings import Settings
 
 INGEST = "umg.ingest"
 SWEEP = "umg.sweep"
+
+
+def queue_name(settings: Settings) -> str:
+    """Return the name of the queue in Redis, which begins all keys of this deployment."""
+    return f"umg-{settings.prefix}"
 
 
 class Message(TypedDict):

@@ -9,7 +9,7 @@ from celery import Celery
 from kombu.exceptions import OperationalError
 from kombu.utils.url import sanitize_url
 
-from tasks.messages import INGEST, message
+from tasks.messages import INGEST, message, queue_name
 from umg_search.errors import BrokerUnreachable
 from umg_search.model import Ticket
 from umg_search.settings import Settings, plain
@@ -24,6 +24,7 @@ class CelerySender:
     def __init__(self, app: Celery, settings: Settings) -> None:
         self._app = app
         self._broker = plain(settings.broker)
+        self._queue = queue_name(settings)
 
     def send(self, batch: str, tickets: Sequence[Ticket], *, delay: float = 0.0) -> None:
         """Send one message, to be worked on after `delay` seconds."""
@@ -34,7 +35,7 @@ class CelerySender:
         """Return the messages in the queue, and those that workers have and did not acknowledge."""
         with self._answering(), self._redis.pipeline(transaction=True) as pipe:
             pipe.llen(self._queue)
-            pipe.hlen(self._app.conf.broker_transport_options["unacked_key"])
+            pipe.hlen(self._app.conf.broker_transport_options.get("unacked_key", "unacked"))
             return sum(pipe.execute())
 
     def marker(self) -> str | None:
@@ -48,10 +49,6 @@ class CelerySender:
         with self._answering():
             self._redis.set(f"{self._queue}-marker", marker)
 
-    @property
-    def _queue(self) -> str:
-        return str(self._app.conf.task_default_queue)
-
     @cached_property
     def _redis(self) -> redis.Redis:
         return redis.Redis.from_url(self._broker, socket_timeout=TIMEOUT_S, socket_connect_timeout=TIMEOUT_S)
@@ -64,5 +61,6 @@ class CelerySender:
         except (OperationalError, redis.RedisError, OSError) as error:
             where = sanitize_url(self._broker)
             raise BrokerUnreachable(
-                f"The broker {where} does not answer ({type(error).__name__}: {error}): start Redis, or correct UMG_BROKER."
+                f"The broker {where} does not answer ({type(error).__name__}: {error}): "
+                "start Redis, or correct UMG_BROKER."
             ) from error

@@ -1,5 +1,7 @@
 """The services of one process, made when the first task needs them."""
 
+import os
+import socket
 from functools import cached_property
 
 from billiard.exceptions import SoftTimeLimitExceeded
@@ -8,6 +10,7 @@ from celery import Celery
 from ingest.services import sweep_service, work_service
 from ingest.sweeping import SweepService
 from ingest.work import WorkService
+from tasks.messages import queue_name
 from tasks.sender import CelerySender
 from umg_search.ports import Engine, Queue
 from umg_search.settings import Settings
@@ -22,6 +25,7 @@ class Services:
 
     def __init__(self, settings: Settings, app: Celery) -> None:
         self.settings = settings
+        self.queue = queue_name(settings)
         self._app = app
 
     @cached_property
@@ -47,3 +51,8 @@ class Services:
     @cached_property
     def _queue(self) -> Queue:
         return open_queue(self.settings)
+
+
+def owner() -> str:
+    """Return what people are told of who works on a document: machine and process."""
+    return f"{socket.gethostname()}:{os.getpid()}"

@@ -1,0 +1,66 @@
+"""`umg worker`: a Celery worker with a prefork pool, whose children load the models and whose parent loads none."""
+
+import os
+import resource
+from contextlib import closing
+from typing import Any
+
+from celery import signals
+from celery.worker import WorkController
+
+from tasks.app import make_app
+from tasks.logs import configure_logs
+from tasks.stopping import INTERRUPTION, interrupt_children
+from umg_search.settings import Settings
+from umg_search.wiring import open_queue
+
+
+def run_worker(settings: Settings, *, concurrency: int) -> int:
+    """Work on messages in `concurrency` children until SIGTERM or Ctrl-C, and return the exit code.
+
+    ConfigurationError for the embedded engine. Engine and Redis may be away: the worker waits for them.
+    """
+    with closing(open_queue(settings)):
+        pass  # refuses engines that have no queue
+    _share_cores(concurrency)
+    app = make_app(settings)
+    # Gossip, mingling and heartbeats are how workers learn of each other over Redis; ours learn from the ledger.
+    alone: dict[str, Any] = {"without_gossip": True, "without_mingle": True, "without_heartbeat": True}
+    worker = app.Worker(concurrency=concurrency, pool="prefork", loglevel="INFO", quiet=True, **alone)
+    prepare(worker, settings)
+    worker.start()
+    return int(worker.exitcode or 0)
+
+
+def prepare(worker: WorkController, settings: Settings) -> None:
+    """Connect what a worker of this project needs beyond options: logs, limits, and stopping in order.
+
+    For a worker of one's own, before it starts. Signals keep weak references unless told otherwise.
+    """
+
+    def child(**_: object) -> None:
+        # Cheap on purpose: a child that takes long here is killed before it has worked.
+        INTERRUPTION.install()
+        limit_memory(settings.worker_memory_mb)
+
+    signals.setup_logging.connect(lambda **_: configure_logs(), weak=False)
+    signals.worker_process_init.connect(child, weak=False)
+    signals.worker_shutting_down.connect(lambda **_: interrupt_children(worker), weak=False)
+
+
+def limit_memory(mebibytes: int) -> None:
+    """Bound the memory of this process, so that a greedy document meets MemoryError and not the system's killer.
+
+    RLIMIT_DATA counts what a process may write to and nobody shares, threads' stacks included; files that are mapped to
+    be read, such as a model's weights, and the libraries' code do not count. macOS ignores it. 0: no limit.
+    """
+    if mebibytes:
+        _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+        wanted = mebibytes * 2**20
+        resource.setrlimit(resource.RLIMIT_DATA, (wanted if hard < 0 else min(wanted, hard), hard))
+
+
+def _share_cores(concurrency: int) -> None:
+    """Give each child its part of the cores: PyTorch takes all of them by default, in every process."""
+    if concurrency > 1:
+        os.environ.setdefault("OMP_NUM_THREADS", str(max(1, (os.cpu_count() or 1) // concurrency)))
