@@ -8,6 +8,7 @@ from tasks.documents import add_ingest
 from tasks.indices import add_sweep
 from tasks.messages import queue_name
 from tasks.retries import LONGEST_DELAY_S
+from tasks.sender import CelerySender
 from tasks.services import Services
 from umg_search.settings import Settings, plain
 
@@ -26,13 +27,18 @@ def make_app(settings: Settings) -> Celery:
 def add_tasks(app: Celery, settings: Settings) -> None:
     """Add `umg.ingest` and `umg.sweep` to an application of one's own; `options` are what they rely on.
 
-    They have a queue of their own: a worker serves it with `-Q umg-PREFIX`. `tasks.worker.prepare` is for its worker.
+    Messages go to a queue of their own: a worker serves it with `-Q umg-PREFIX`. `tasks.worker.prepare` is for its worker.
 
     Nothing is connected and no model is loaded before the first task runs, in the process that runs it.
     """
     services = Services(settings, app)
     add_ingest(app, services)
     add_sweep(app, services)
+
+
+def make_sender(settings: Settings) -> CelerySender:
+    """Return what sends messages to workers; Redis is asked at its first use."""
+    return CelerySender(make_app(settings), settings)
 
 
 def options(settings: Settings) -> dict[str, Any]:

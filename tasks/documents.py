@@ -22,4 +22,4 @@ def add_ingest(app: Celery, services: Services) -> None:
             if report.held:
                 services.sender.send(batch, asked, delay=min(report.wait_s, LONGEST_DELAY_S))
 
-    app.task(name=INGEST, bind=True, queue=services.queue)(ingest)
+    app.task(name=INGEST, bind=True)(ingest)

@@ -13,4 +13,4 @@ def add_sweep(app: Celery, services: Services) -> None:
     def sweep() -> None:
         log_sweep(services.sweep.sweep())
 
-    app.task(name=SWEEP, queue=services.queue)(sweep)
+    app.task(name=SWEEP)(sweep)

@@ -1,7 +1,7 @@
 """What a message says: names of tasks, ids and numbers, as JSON and never a text."""
 
 from collections.abc import Sequence
-from typing import TypedDict
+from typing import Any
 
 from umg_search.model import DocumentHash, Ticket
 from umg_search.settings import Settings
@@ -15,15 +15,8 @@ def queue_name(settings: Settings) -> str:
     return f"umg-{settings.prefix}"
 
 
-class Message(TypedDict):
-    """Arguments of `umg.ingest`: a submission, and the hash (hex) and job number of some of its documents."""
-
-    batch: str
-    tickets: list[tuple[str, int]]
-
-
-def message(batch: str, tickets: Sequence[Ticket]) -> Message:
-    """Return the message about some documents of a submission."""
+def message(batch: str, tickets: Sequence[Ticket]) -> dict[str, Any]:
+    """Return the arguments of `umg.ingest`: a submission, and hash (hex) and job number of some of its documents."""
     return {"batch": batch, "tickets": [(ticket.document.hex(), ticket.number) for ticket in tickets]}
 
 

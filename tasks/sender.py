@@ -29,7 +29,8 @@ class CelerySender:
     def send(self, batch: str, tickets: Sequence[Ticket], *, delay: float = 0.0) -> None:
         """Send one message, to be worked on after `delay` seconds."""
         with self._answering():
-            self._app.tasks[INGEST].apply_async(kwargs=message(batch, tickets), countdown=delay or None)
+            # Named, so that an application of somebody's own needs no route for it.
+            self._app.tasks[INGEST].apply_async(kwargs=message(batch, tickets), countdown=delay, queue=self._queue)
 
     def waiting(self) -> int:
         """Return the messages in the queue, and those that workers have and did not acknowledge."""

@@ -10,7 +10,6 @@ from celery import Celery
 from ingest.services import sweep_service, work_service
 from ingest.sweeping import SweepService
 from ingest.work import WorkService
-from tasks.messages import queue_name
 from tasks.sender import CelerySender
 from umg_search.ports import Engine, Queue
 from umg_search.settings import Settings
@@ -25,7 +24,6 @@ class Services:
 
     def __init__(self, settings: Settings, app: Celery) -> None:
         self.settings = settings
-        self.queue = queue_name(settings)
         self._app = app
 
     @cached_property
