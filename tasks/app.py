@@ -27,7 +27,7 @@ def make_app(settings: Settings) -> Celery:
 def add_tasks(app: Celery, settings: Settings) -> None:
     """Add `umg.ingest` and `umg.sweep` to an application of one's own; `options` are what they rely on.
 
-    Messages go to a queue of their own: a worker serves it with `-Q umg-PREFIX`. `tasks.worker.prepare` is for its worker.
+    Messages go to a queue of their own: a worker serves it with `-Q umg-PREFIX`. `tasks.worker.prepare` is for it.
 
     Nothing is connected and no model is loaded before the first task runs, in the process that runs it.
     """

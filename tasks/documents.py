@@ -22,4 +22,5 @@ def add_ingest(app: Celery, services: Services) -> None:
             if report.held:
                 services.sender.send(batch, asked, delay=min(report.wait_s, LONGEST_DELAY_S))
 
-    app.task(name=INGEST, bind=True)(ingest)
+    # Not shared: another application in the process would otherwise get it, with these services.
+    app.task(name=INGEST, bind=True, shared=False)(ingest)

@@ -13,4 +13,4 @@ def add_sweep(app: Celery, services: Services) -> None:
     def sweep() -> None:
         log_sweep(services.sweep.sweep())
 
-    app.task(name=SWEEP)(sweep)
+    app.task(name=SWEEP, shared=False)(sweep)
