@@ -17,7 +17,7 @@ from umg_search.model import Outcome
 _log = structlog.stdlib.get_logger("umg.tasks")
 
 # What Celery says of each message at info is said here of each document.
-_QUIET = ("celery.worker.strategy", "celery.app.trace", "opensearch", "elastic_transport", "elasticsearch", "urllib3")
+_QUIET = ("celery.worker.strategy", "opensearch", "elastic_transport", "elasticsearch", "urllib3")
 
 
 def configure_logs() -> None:
@@ -40,7 +40,11 @@ def configure_logs() -> None:
             "formatters": {"lines": {"()": _formatter, "shared": shared}},
             "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "lines"}},
             "root": {"handlers": ["stderr"], "level": "INFO"},
-            "loggers": {name: {"level": "WARNING"} for name in _QUIET},
+            "loggers": {
+                **{name: {"level": "WARNING"} for name in _QUIET},
+                # Its warnings are the messages that are sent again, of which there is a line already, with a traceback.
+                "celery.app.trace": {"level": "ERROR"},
+            },
         }
     )
 

@@ -44,9 +44,9 @@ def orderly(task: "Task[..., None]", run: str) -> Iterator[None]:
     try:
         with INTERRUPTION.working():
             yield
-    except StopRequested as error:
+    except StopRequested:
         _log.info("handed back")
-        raise Reject("the worker stops", requeue=True) from error
+        raise Reject("the worker stops", requeue=True) from None
     except TRANSIENT as error:
         _again(task, error, run)
     except MENDABLE as error:

@@ -23,6 +23,7 @@ def run_worker(settings: Settings, *, concurrency: int) -> int:
     with closing(open_queue(settings)):
         pass  # refuses engines that have no queue
     _share_cores(concurrency)
+    signals.setup_logging.connect(lambda **_: configure_logs(), weak=False)
     app = make_app(settings)
     # Gossip, mingling and heartbeats are how workers learn of each other over Redis; ours learn from the ledger.
     alone: dict[str, Any] = {"without_gossip": True, "without_mingle": True, "without_heartbeat": True}
@@ -33,9 +34,9 @@ def run_worker(settings: Settings, *, concurrency: int) -> int:
 
 
 def prepare(worker: WorkController, settings: Settings) -> None:
-    """Connect what a worker of this project needs beyond options: logs, limits, and stopping in order.
+    """Connect what a worker needs beyond options: a bound on memory, and stopping in order.
 
-    For a worker of one's own, before it starts. Signals keep weak references unless told otherwise.
+    To be called before it starts, also for a worker of one's own.
     """
 
     def child(**_: object) -> None:
@@ -43,7 +44,6 @@ def prepare(worker: WorkController, settings: Settings) -> None:
         INTERRUPTION.install()
         limit_memory(settings.worker_memory_mb)
 
-    signals.setup_logging.connect(lambda **_: configure_logs(), weak=False)
     signals.worker_process_init.connect(child, weak=False)
     signals.worker_shutting_down.connect(lambda **_: interrupt_children(worker), weak=False)
 

