@@ -30,6 +30,7 @@ def ingest_service(settings: Settings, engine: Engine) -> IngestService:
         spec,
         sentences=sentence_options(settings),
         batch_chars=settings.ingest_batch_chars,
+        max_sentences=settings.max_sentences,
     )
 
 

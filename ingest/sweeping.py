@@ -12,8 +12,8 @@ from umg_search.store.writer import Writer
 class SweepReport:
     """What a sweep did.
 
-    Documents that dead workers had: `revived` are sent again, `failed` set aside. `resent` were forgotten by the broker.
-    Deleted: `orphans`, texts that nobody named; `runs`, that ended long ago; `cleaned`, documents' replaced text.
+    Documents that dead workers had: `revived` are sent again, `failed` set aside. `resent` the broker had
+    forgotten. Deleted: `orphans`, texts that nobody named; `runs` that ended; `cleaned`, replaced text of documents.
     `broker` is empty, or why messages could not be sent: the next sweep sends them.
     """
 

@@ -12,8 +12,9 @@ from umg_search.model import DeclaredField, Document, FieldType, Outcome, Search
 from umg_search.ports import Engine, Scope
 from umg_search.search import Query, SearchService
 from umg_search.settings import Settings
+from umg_search.store.plans import Change
 from umg_search.store.reader import MOST_PRINCIPALS, Reader
-from umg_search.store.writer import CONFLICT, Change, Writer
+from umg_search.store.writer import CONFLICT, Writer
 from umg_search.wiring import open_engine
 
 FIELDS = (DeclaredField("lang", FieldType.KEYWORD), DeclaredField("year", FieldType.INTEGER))

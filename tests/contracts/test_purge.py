@@ -7,7 +7,7 @@ import pytest
 
 from tests.fakes.encoders import encoded, spec
 from umg_search.granularity import Expert, Granularity
-from umg_search.model import Document, DocumentState, IndexSet, Outcome
+from umg_search.model import Document, DocumentState, Failure, IndexSet, Outcome, Stage
 from umg_search.ports import Engine
 from umg_search.settings import Settings
 from umg_search.store import generations, ledger
@@ -118,7 +118,7 @@ def test_a_tombstone_that_becomes_a_document_meanwhile_stays(desk: Desk) -> None
 
 def test_the_ledger_is_gone_through_by_state(desk: Desk) -> None:
     desk.put()
-    desk.writer.mark_failed(desk.index, Document(id="e", text=""), "empty")
+    desk.writer.mark_failed(desk.index, [(Document(id="e", text=""), Failure("empty", Stage.SPLITTING))])
     failed = [entry.key for entry in desk.engine.entries(state=DocumentState.FAILED)]
     assert failed == [Document(id="e", text="").key]
     assert [e.key for e in desk.engine.entries(state=DocumentState.FAILED, retired_before=desk.now)] == []

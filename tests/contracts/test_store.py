@@ -26,9 +26,10 @@ from umg_search.search import Query, RankingOptions, SearchService, Selection
 from umg_search.settings import Settings
 from umg_search.store import generations, ledger
 from umg_search.store.entries import ids_of
+from umg_search.store.plans import Change
 from umg_search.store.precision import stored_vector
 from umg_search.store.reader import Reader
-from umg_search.store.writer import Change, Writer
+from umg_search.store.writer import Writer
 from umg_search.windows import window_count
 from umg_search.wiring import open_engine
 

@@ -3,6 +3,7 @@
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Unpack
 
 import numpy as np
 
@@ -25,8 +26,9 @@ from umg_search.model import (
     StoredVector,
     TextBlock,
 )
-from umg_search.ports import Attributes, BlockId, Chunk, ChunkId, Fetched, IndexSize, Scope
+from umg_search.ports import Attributes, BlockId, Chunk, ChunkId, Fetched, IndexSize, Scope, Selection
 from umg_search.store.filters import resolved
+from umg_search.store.jobs import meets
 from umg_search.store.units import unpack
 
 EVERYBODY = "*"
@@ -80,7 +82,7 @@ class MemoryEngine:
         )
         return Retrieval(lists, {c: why for c, why in self.failing.items() if c in index.spec.channels})
 
-    def fetch(self, index: IndexSet, documents: Sequence[DocumentHash], blocks: Sequence[BlockId]) -> Fetched:
+    def fetch(self, index: IndexSet | None, documents: Sequence[DocumentHash], blocks: Sequence[BlockId]) -> Fetched:
         del index
         self._enter("fetch")
         return Fetched(
@@ -131,18 +133,12 @@ class MemoryEngine:
         self._enter("publish")
         self.published = dict(self.chunks)
 
-    def entries(
-        self, *, retired_before: float | None = None, state: DocumentState | None = None
-    ) -> Iterator[LedgerEntry]:
+    def entries(self, **selection: Unpack[Selection]) -> Iterator[LedgerEntry]:
         self._enter("entries")
-        for entry in list(self.ledger.values()):
-            retired = [item.since for state in entry.sets.values() for item in state.retired]
-            old = retired_before is None or (retired and min(retired) < retired_before)
-            if old and state in {None, entry.state}:
-                yield entry
+        yield from (entry for entry in list(self.ledger.values()) if meets(entry, selection))
 
-    def states(self) -> Mapping[DocumentState, int]:
-        return Counter(entry.state for entry in self.ledger.values())
+    def states(self, *, batch: str | None = None) -> Mapping[DocumentState, int]:
+        return Counter(entry.state for entry in self.ledger.values() if batch in {None, entry.batch})
 
     def sizes(self, index: IndexSet) -> Mapping[str, IndexSize]:
         counts = Counter(chunk.granularity for chunk in self.chunks.values())

@@ -24,7 +24,7 @@ from umg_search.granularity import Expert, Granularity
 from umg_search.model import BLOCK_SENTENCES, Document, DocumentKey, Outcome, TextBlock, version_of
 from umg_search.ports import BlockId
 from umg_search.settings import Settings
-from umg_search.store.writer import Change
+from umg_search.store.plans import Change
 from umg_search.windows import window_count
 from umg_search.wiring import open_engine
 

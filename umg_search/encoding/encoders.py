@@ -39,10 +39,11 @@ class Encoded:
 
 @dataclass(frozen=True, slots=True)
 class EncodingFailure:
-    """A document that could not be encoded, and why."""
+    """A document that could not be encoded, why, and the name of the error's class."""
 
     document: DocumentKey
     reason: str
+    error_class: str = "DocumentError"
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +122,7 @@ class Encoders:
             if not (isinstance(error, DocumentError) if isinstance(error, UmgError) else is_model_fault(error)):
                 raise
             if len(plans) == 1:
-                return [EncodingFailure(plans[0].split.document.key, _said(error))]
+                return [EncodingFailure(plans[0].split.document.key, _said(error), type(error).__name__)]
         else:
             return [self._finish(plan, texts) for plan in plans]
         half = len(plans) // 2

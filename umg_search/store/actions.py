@@ -14,8 +14,12 @@ from umg_search.store.names import block_id, chunk_id, document_id
 from umg_search.store.precision import decimals
 from umg_search.store.records import block_to_json, entry_to_json
 
-SERVER_FIELDS = ("document", "retired_since", "write")
-"""Fields of a ledger entry that only servers hold: its id, to sort by; its oldest retirement; the mark of the write."""
+SERVER_FIELDS = ("document", "retired_since", "write", "run", "sent_at")
+"""Fields of a ledger entry that only servers hold.
+
+Its id, to sort by; its oldest retirement; the mark of the write; and of a pending job, whose hands it is in, or when it
+was last sent while it is in nobody's.
+"""
 
 
 class Action(NamedTuple):
@@ -120,7 +124,10 @@ def outcomes(actions: Sequence[Action], answer: Mapping[str, Any]) -> Iterator[O
 
 
 def _server_fields(id: str, entry: LedgerEntry, mark: str) -> dict[str, Any]:
-    return dict(zip(SERVER_FIELDS, (id, oldest_retired(entry), mark), strict=True))
+    job = entry.pending
+    run = None if job is None or not job.run else job.run
+    sent_at = None if job is None or job.run else job.sent_at
+    return dict(zip(SERVER_FIELDS, (id, oldest_retired(entry), mark, run, sent_at), strict=True))
 
 
 def _features(vector: SparseVector) -> orjson.Fragment:

@@ -28,7 +28,7 @@ from umg_search.model import (
     RankedList,
     SparseVector,
 )
-from umg_search.ports import Scope
+from umg_search.ports import Scope, Selection
 from umg_search.store.batches import batches
 from umg_search.store.dialect import Dialect, cosines
 from umg_search.store.retrying import BUSY_ERRORS
@@ -111,6 +111,21 @@ def filters_of(scope: Scope) -> list[dict[str, Any]]:
     if scope.filter is not None:
         filters.append(_clause(scope.filter))
     return filters
+
+
+def selected(selection: Selection) -> dict[str, Any]:
+    """Return the query for ledger entries that meet the conditions."""
+    ranges = {"retired_before": "retired_since", "sent_before": "sent_at"}
+    wanted: list[dict[str, Any]] = []
+    refused: list[dict[str, Any]] = []
+    for name, value in selection.items():
+        if name in ranges:
+            wanted.append({"range": {ranges[name]: {"lt": value}}})
+        elif name == "held":
+            (wanted if value else refused).append({"exists": {"field": "run"}})
+        else:
+            wanted.append({"term": {name: value}})
+    return {"bool": {"filter": wanted, "must_not": refused} if refused else {"filter": wanted}}
 
 
 def _clause(item: Filter) -> dict[str, Any]:  # noqa: PLR0911 - one a case

@@ -20,12 +20,16 @@ from umg_search.store.entries import Ids, blocks_of, chunks_of, ids_of
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """A new generation on its way: the ledger entry that names it, and whether an older one is live."""
+    """A new generation on its way: the ledger entry that names it, and whether an older one is live.
+
+    Jobs up to the number `job` are settled by it.
+    """
 
     encoded: EncodedDocument
     entry: LedgerEntry
     number: int
     existed: bool
+    job: int = 0
 
     @property
     def document(self) -> Document:
@@ -99,7 +103,7 @@ def clear(
             failed = engine.delete(index, [c for item in ids for c in item.chunks], [b for i in ids for b in i.blocks])
             engine.publish(index)
             kept |= {part.version for part in failed}
-    forgotten = [ledger.forget(entry, _gone(entry, before, kept) - set(busy)) for entry in entries]
+    forgotten = [ledger.forget(entry, _gone(entry, before, kept), busy=busy) for entry in entries]
     engine.write_entries([new for new, entry in zip(forgotten, entries, strict=True) if new != entry])
 
 

@@ -13,6 +13,7 @@ from umg_search.model import (
     Document,
     DocumentKey,
     DocumentState,
+    Failure,
     Generation,
     LedgerEntry,
     Retired,
@@ -74,11 +75,14 @@ def name(entry: LedgerEntry, label: str, sentences: int, now: float) -> tuple[Le
 def begin(entry: LedgerEntry, document: Document, label: str, sentences: int, now: float) -> tuple[LedgerEntry, int]:
     """Return the entry with a new text on its way into the active set, and the number of its generation."""
     named, number = name(entry, label, sentences, now)
-    return replace(named, key=document.key, state=DocumentState.WRITING, error="", changed_at=now), number
+    begun = replace(
+        _without_failure(named), key=document.key, state=DocumentState.WRITING, job=entry.pending, changed_at=now
+    )
+    return begun, number
 
 
-def finish(entry: LedgerEntry, document: Document, label: str, number: int, now: float) -> LedgerEntry:
-    """Return the entry with generation `number` live and the one before it retired.
+def finish(entry: LedgerEntry, document: Document, label: str, number: int, now: float, *, job: int = 0) -> LedgerEntry:
+    """Return the entry with generation `number` live, the one before it retired, and jobs up to `job` settled.
 
     Other sets are current no longer, unless neither text nor attributes changed: not even where a later change
     restores the text, for their chunk entries would keep attributes of before.
@@ -87,7 +91,7 @@ def finish(entry: LedgerEntry, document: Document, label: str, number: int, now:
     changed = fingerprints != (entry.text_fingerprint, entry.attributes_fingerprint)
     sets = {other: replace(state, text_fingerprint="") if changed else state for other, state in entry.sets.items()}
     return replace(
-        with_attributes(entry, document, now),
+        with_attributes(entry, document, now, job=job),
         text_fingerprint=fingerprints[0],
         characters=len(document.text),
         attributes_fingerprint=fingerprints[1],
@@ -101,37 +105,55 @@ def built(entry: LedgerEntry, label: str, number: int, now: float) -> LedgerEntr
     return replace(entry, sets={**entry.sets, label: state})
 
 
-def with_attributes(entry: LedgerEntry, document: Document, now: float) -> LedgerEntry:
-    """Return the entry with the document's title, metadata and ACL, their fingerprint still open.
+def with_attributes(entry: LedgerEntry, document: Document, now: float, *, job: int = 0) -> LedgerEntry:
+    """Return the entry with the document's title, metadata and ACL, their fingerprint still open; see `settle`.
 
     The fingerprint follows once the chunk entries have the ACL too: a crash before that is mended by the next ingest.
     """
     return replace(
-        entry,
+        settle(entry, now, job=job),
         title=document.title,
         metadata=dict(document.metadata),
         acl=normal_acl(document.acl),
         attributes_fingerprint="",
-        state=DocumentState.SEARCHABLE,
-        error="",
+    )
+
+
+def settle(entry: LedgerEntry, now: float, *, job: int = 0) -> LedgerEntry:
+    """Return the entry as searchable with what is live, and jobs up to number `job` done or superseded.
+
+    A later job was queued by somebody who did not know of this write, and waits or goes on.
+    """
+    left = entry.pending if entry.pending is not None and entry.pending.number > job else None
+    waiting = DocumentState.ENCODING if left and left.run else DocumentState.QUEUED
+    state = waiting if left else DocumentState.SEARCHABLE
+    return replace(_without_failure(entry), job=left, state=state, changed_at=now)
+
+
+def fail(entry: LedgerEntry, failure: Failure, now: float) -> LedgerEntry:
+    """Return the entry marked as failed; what is live stays live, and a job stays for another try."""
+    return replace(
+        entry,
+        state=DocumentState.FAILED,
+        error=failure.reason,
+        stage=failure.stage.value,
+        error_class=failure.error_class,
+        job=None if entry.job is None else replace(entry.job, run=""),
         changed_at=now,
     )
 
 
-def fail(entry: LedgerEntry, reason: str, now: float) -> LedgerEntry:
-    """Return the entry marked as failed; what is live stays live."""
-    return replace(entry, state=DocumentState.FAILED, error=reason, changed_at=now)
-
-
 def remove(entry: LedgerEntry, now: float) -> LedgerEntry:
     """Return a tombstone: no id, title, metadata, ACL or fingerprint, everything that was stored retired."""
+    sets = {label: _all_retired(state, now) for label, state in entry.sets.items()}
+    left = any(state.retired for state in sets.values())
     return LedgerEntry(
         document=entry.document,
         key=None,
-        state=DocumentState.DELETED,
+        state=DocumentState.DELETING if left else DocumentState.DELETED,
         changed_at=now,
         next_generation=entry.next_generation,
-        sets={label: _all_retired(state, now) for label, state in entry.sets.items()},
+        sets=sets,
         token=entry.token,
     )
 
@@ -141,9 +163,14 @@ def fence(entry: LedgerEntry, now: float) -> LedgerEntry:
     return replace(entry, changed_at=now)
 
 
-def forget(entry: LedgerEntry, numbers: Collection[int]) -> LedgerEntry:
-    """Return the entry without some retired generations, whose entries are all deleted."""
-    return replace(entry, sets={label: _without(state, numbers) for label, state in entry.sets.items()})
+def forget(entry: LedgerEntry, numbers: Collection[int], *, busy: Collection[int] = ()) -> LedgerEntry:
+    """Return the entry without some retired generations, whose entries are all deleted.
+
+    Those that are `busy` stay, since somebody may still write them, and keep no tombstone from counting as deleted.
+    """
+    gone = set(numbers) - set(busy)
+    left = replace(entry, sets={label: _without(state, gone) for label, state in entry.sets.items()})
+    return _deleted(left) if set(_retired_numbers(left)) <= set(numbers) else left
 
 
 def retire(entry: LedgerEntry, label: str, now: float) -> LedgerEntry:
@@ -153,7 +180,8 @@ def retire(entry: LedgerEntry, label: str, now: float) -> LedgerEntry:
 
 def leave(entry: LedgerEntry, label: str) -> LedgerEntry:
     """Return the entry without a set that is to be dropped."""
-    return replace(entry, sets={other: state for other, state in entry.sets.items() if other != label})
+    left = replace(entry, sets={other: state for other, state in entry.sets.items() if other != label})
+    return left if _retired_numbers(left) else _deleted(left)
 
 
 def unfinished(state: SetState) -> list[Retired]:
@@ -165,6 +193,19 @@ def unfinished(state: SetState) -> list[Retired]:
 def oldest_retired(entry: LedgerEntry) -> float | None:
     """Return the earliest time at which a generation of the document was retired, None if none waits."""
     return min((item.since for state in entry.sets.values() for item in state.retired), default=None)
+
+
+def _retired_numbers(entry: LedgerEntry) -> list[int]:
+    return [item.number for state in entry.sets.values() for item in state.retired]
+
+
+def _deleted(entry: LedgerEntry) -> LedgerEntry:
+    """Return the entry as deleted, where it is a tombstone."""
+    return replace(entry, state=DocumentState.DELETED) if entry.state is DocumentState.DELETING else entry
+
+
+def _without_failure(entry: LedgerEntry) -> LedgerEntry:
+    return replace(entry, error="", stage="", error_class="")
 
 
 def _live(state: SetState, number: int, fingerprint: str, now: float) -> SetState:

@@ -53,6 +53,13 @@ def lease_index(dialect: Dialect, *, shards: int, replicas: int, refresh_s: floa
     return body
 
 
+def queue_index(dialect: Dialect, *, shards: int, replicas: int, refresh_s: float) -> dict[str, Any]:
+    """Return the body of the index that holds what waits for workers."""
+    body = _sized(_reviewed(dialect, "queue"), shards, replicas, refresh_s)
+    body["mappings"]["_meta"] = {"schema": SCHEMA}
+    return body
+
+
 def _reviewed(dialect: Dialect, kind: str) -> dict[str, Any]:
     path = files("es_mappings") / dialect.folder / f"{kind}.json"
     body: dict[str, Any] = orjson.loads(path.read_bytes())

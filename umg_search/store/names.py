@@ -31,6 +31,11 @@ class Names:
         return f"{self._prefix}-sets"
 
     @property
+    def queue(self) -> str:
+        """What waits for workers: outside the sets too."""
+        return f"{self._prefix}-queue"
+
+    @property
     def text_indices(self) -> str:
         """Pattern of the text indices of all sets."""
         return self.index(TEXT, "*")

@@ -1,9 +1,30 @@
-"""The queue of asynchronous ingestion, in an index of the server beside the ledger."""
+"""The queue of asynchronous ingestion, in an index of the server beside the ledger.
 
-from collections.abc import Iterator, Mapping, Sequence
+Its records are told apart by `kind` and by the beginning of their ids: texts, runs, submissions, and the broker's mark.
+"""
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+from urllib.parse import quote
+
+import orjson
+
+from umg_search.errors import EngineError
 from umg_search.model import Backlog, Batch, Document, QueuedText, Ticket
 from umg_search.settings import Settings
+from umg_search.store import mappings
+from umg_search.store.actions import Action
+from umg_search.store.bulk import Bulk
+from umg_search.store.client import connect
+from umg_search.store.diagnosis.capacity import room
+from umg_search.store.diagnosis.facts import DISKS, SETTINGS, ask
+from umg_search.store.names import Names, document_hash, document_id
+from umg_search.store.server import PAGE, SEE_TO, multi_get, reason_for, refresh
+from umg_search.store.server_sets import create, size_of
+
+_GONE = 404
+_MARKER = "marker"
 
 
 class ServerQueue:
@@ -11,66 +32,180 @@ class ServerQueue:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
+        self._server = connect(settings)
+        self._bulk = Bulk(self._server, settings.bulk_bytes)
+        self._names = Names(settings.prefix)
 
     def create(self) -> None:
-        """Make the queue and the ledger where there are none."""
-        raise NotImplementedError
+        """Make the queue and the ledger where there are none; who may not make indices may still find them there."""
+        both = f"/{self._names.documents},{self._names.queue}/_mapping"
+        if self._server.call("GET", both, accept={_GONE}).status != _GONE:
+            return
+        dialect, size = self._server.dialect, size_of(self._settings)
+        create(self._server, self._names.documents, mappings.ledger_index(dialect, **size))
+        create(self._server, self._names.queue, mappings.queue_index(dialect, **size))
+
+    # --- texts --------------------------------------------------------------------------------------------------
 
     def put_texts(self, texts: Sequence[QueuedText]) -> Mapping[Ticket, str]:
         """Store raw documents; return a reason for each that failed."""
-        raise NotImplementedError
+        todo = (Action(text.ticket, self._lines("index", _text_id(text.ticket), _text_to_json(text))) for text in texts)
+        failed: dict[Ticket, str] = {}
+        for outcome in self._bulk.send(todo):
+            if not outcome.done:
+                failed[outcome.action.subject] = reason_for(outcome, self._server.where)
+        return failed
 
     def texts(self, tickets: Sequence[Ticket]) -> Mapping[Ticket, Document]:
         """Read raw documents by real-time multi-gets."""
-        raise NotImplementedError
+        found = self._get([_text_id(ticket) for ticket in tickets])
+        return {
+            ticket: _document_from_json(source["document"])
+            for ticket, source in zip(tickets, found, strict=True)
+            if source is not None
+        }
 
     def delete_texts(self, tickets: Sequence[Ticket]) -> None:
         """Delete raw documents by id."""
-        raise NotImplementedError
+        self._delete([_text_id(ticket) for ticket in tickets])
 
     def text_tickets(self, *, before: float) -> Iterator[Ticket]:
         """Go through the texts that were queued before a time, page by page."""
-        raise NotImplementedError
+        hits = self._search(
+            {
+                "query": _of_kind("text", {"range": {"since": {"lt": before}}}),
+                "sort": [{"ticket": "asc"}],
+                "size": PAGE,
+                "_source": False,
+            }
+        )
+        yield from (_ticket(hit["_id"]) for hit in hits)
 
     def backlog(self) -> Backlog:
-        """Measure what waits, and what the disks still take."""
-        raise NotImplementedError
+        """Measure what waits, and what the disks still take above the watermark from which shards are moved away."""
+        refresh(self._server, [self._names.queue])
+        body = {
+            "query": _of_kind("text"),
+            "size": 0,
+            "track_total_hits": True,
+            "aggs": {"bytes": {"sum": {"field": "bytes"}}},
+        }
+        answer = self._server.call("POST", f"/{self._names.queue}/_search", body).body
+        return Backlog(
+            documents=answer["hits"]["total"]["value"],
+            bytes=int(answer["aggregations"]["bytes"]["value"]),
+            free_bytes=room(ask(self._server, "GET", DISKS), ask(self._server, "GET", SETTINGS)),
+        )
+
+    # --- runs ---------------------------------------------------------------------------------------------------
 
     def extend_run(self, run: str, until: float, owner: str) -> None:
         """Note that a run is at work until a time."""
-        raise NotImplementedError
+        self._put(f"run-{run}", {"kind": "run", "until": until, "owner": owner})
 
     def runs(self, runs: Sequence[str]) -> Mapping[str, float]:
         """Return until when runs are at work."""
-        raise NotImplementedError
+        found = self._get([f"run-{run}" for run in runs])
+        return {run: float(source["until"]) for run, source in zip(runs, found, strict=True) if source is not None}
 
     def end_run(self, run: str) -> None:
         """Forget a run."""
-        raise NotImplementedError
+        self._delete([f"run-{run}"])
 
     def end_runs(self, *, before: float) -> int:
         """Forget the runs whose time was over before a time."""
-        raise NotImplementedError
+        query = _of_kind("run", {"range": {"until": {"lt": before}}})
+        over = [hit["_id"] for hit in self._search({"query": query, "sort": [{"until": "asc"}], "size": PAGE})]
+        self._delete(over)
+        return len(over)
+
+    # --- submissions and the broker -----------------------------------------------------------------------------
 
     def write_batch(self, batch: Batch) -> None:
         """Store what is known of a submission."""
-        raise NotImplementedError
+        self._put(f"batch-{batch.id}", {"kind": "batch", "since": batch.created_at, "batch": asdict(batch)})
 
     def batch(self, id: str) -> Batch | None:
         """Return a submission as it is known now."""
-        raise NotImplementedError
+        (source,) = self._get([f"batch-{id}"])
+        return None if source is None else Batch(**source["batch"])
 
     def batches(self, *, most: int = 50) -> Sequence[Batch]:
         """Return the latest submissions, newest first."""
-        raise NotImplementedError
+        refresh(self._server, [self._names.queue])
+        body = {"query": _of_kind("batch"), "sort": [{"since": "desc"}], "size": most}
+        hits = self._server.call("POST", f"/{self._names.queue}/_search", body).body["hits"]["hits"]
+        return [Batch(**hit["_source"]["batch"]) for hit in hits]
 
     def marker(self) -> str | None:
         """Return the mark that the broker had."""
-        raise NotImplementedError
+        (source,) = self._get([_MARKER])
+        return None if source is None else str(source["marker"])
 
     def set_marker(self, marker: str) -> None:
         """Remember the broker's mark."""
-        raise NotImplementedError
+        self._put(_MARKER, {"kind": _MARKER, "marker": marker})
 
     def close(self) -> None:
         """Nothing to release: connections end with the process."""
+
+    # --- helpers ------------------------------------------------------------------------------------------------
+
+    def _put(self, id: str, source: Mapping[str, Any]) -> None:
+        self._server.call("PUT", f"/{self._names.queue}/_doc/{quote(id, safe='')}", source)
+
+    def _get(self, ids: Sequence[str]) -> list[Mapping[str, Any] | None]:
+        """Return records as they are now, None for what does not exist."""
+        found = multi_get(self._server, [{"_index": self._names.queue, "_id": each} for each in ids])
+        return [None if item is None else item["_source"] for item in found]
+
+    def _delete(self, ids: Iterable[str]) -> None:
+        todo = [Action(each, _head("delete", self._names.queue, each)) for each in ids]
+        failed = [o for o in self._bulk.send(todo) if not o.done and o.status != _GONE]
+        if failed:
+            reason = reason_for(failed[0], self._server.where)
+            raise EngineError(f"{self._server.where} keeps entries of {self._names.queue} ({reason}): {SEE_TO}.")
+
+    def _search(self, body: dict[str, Any]) -> Iterator[Mapping[str, Any]]:
+        """Go through hits page by page, in the order of the body's sort."""
+        refresh(self._server, [self._names.queue])
+        while True:
+            hits = self._server.call("POST", f"/{self._names.queue}/_search", body).body["hits"]["hits"]
+            yield from hits
+            if len(hits) < body["size"]:
+                return
+            body["search_after"] = hits[-1]["sort"]
+
+    def _lines(self, operation: str, id: str, source: Mapping[str, Any]) -> bytes:
+        return _head(operation, self._names.queue, id) + orjson.dumps(source) + b"\n"
+
+
+def _head(operation: str, index: str, id: str) -> bytes:
+    return orjson.dumps({operation: {"_index": index, "_id": id}}) + b"\n"
+
+
+def _of_kind(kind: str, *conditions: Mapping[str, Any]) -> dict[str, Any]:
+    return {"bool": {"filter": [{"term": {"kind": kind}}, *conditions]}}
+
+
+def _text_id(ticket: Ticket) -> str:
+    return f"text-{document_id(ticket.document)}-{ticket.number}"
+
+
+def _ticket(text_id: str) -> Ticket:
+    document, _, number = text_id.removeprefix("text-").rpartition("-")
+    return Ticket(document_hash(document), int(number))
+
+
+def _text_to_json(text: QueuedText) -> dict[str, Any]:
+    return {
+        "kind": "text",
+        "ticket": _text_id(text.ticket),
+        "since": text.since,
+        "bytes": len(text.document.text.encode("utf-8")),
+        "document": {**asdict(text.document), "acl": list(text.document.acl)},
+    }
+
+
+def _document_from_json(data: Mapping[str, Any]) -> Document:
+    return Document(**{**data, "acl": tuple(data["acl"])})

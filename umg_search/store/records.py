@@ -19,6 +19,7 @@ from umg_search.model import (
     Encoding,
     FieldType,
     Generation,
+    Job,
     LedgerEntry,
     Retired,
     SetSpec,
@@ -58,13 +59,19 @@ _ENTRY = frozenset(
         "attributes_fingerprint",
         "state",
         "error",
+        "stage",
+        "error_class",
         "changed_at",
         "characters",
         "next_generation",
         "sets",
+        "job",
+        "batch",
+        "source",
     }
 )
 _STATE = frozenset({"live", "retired", "text_fingerprint"})
+_JOB = frozenset({"batch", "number", "fingerprint", "attempts", "deaths", "run", "sent_at"})
 _BLOCK = frozenset({"start", "text", "bounds", "counts"})
 
 
@@ -128,10 +135,15 @@ def entry_to_json(entry: LedgerEntry) -> dict[str, Any]:
         "attributes_fingerprint": entry.attributes_fingerprint,
         "state": entry.state.value,
         "error": entry.error,
+        "stage": entry.stage,
+        "error_class": entry.error_class,
         "changed_at": entry.changed_at,
         "characters": entry.characters,
         "next_generation": entry.next_generation,
         "sets": {label: _state_to_json(state) for label, state in entry.sets.items()},
+        "job": None if entry.job is None else asdict(entry.job),
+        "batch": entry.batch,
+        "source": entry.source,
     }
 
 
@@ -149,10 +161,15 @@ def entry_from_json(document: DocumentHash, data: Mapping[str, Any], token: tupl
             attributes_fingerprint=data["attributes_fingerprint"],
             state=DocumentState(data["state"]),
             error=data["error"],
+            stage=data["stage"],
+            error_class=data["error_class"],
             changed_at=float(data["changed_at"]),
             characters=int(data["characters"]),
             next_generation=int(data["next_generation"]),
             sets={label: _state_from_json(state) for label, state in data["sets"].items()},
+            job=None if data["job"] is None else _job_from_json(data["job"]),
+            batch=data["batch"],
+            source=data["source"],
             token=token,
         )
     except (AttributeError, TypeError, ValueError) as error:
@@ -207,6 +224,19 @@ def _state_from_json(data: Mapping[str, Any]) -> SetState:
         live=None if data["live"] is None else _generation(*data["live"]),
         retired=tuple(_retired(*values) for values in data["retired"]),
         text_fingerprint=data["text_fingerprint"],
+    )
+
+
+def _job_from_json(data: Mapping[str, Any]) -> Job:
+    _check_fields(data, _JOB, "ledger entry")
+    return Job(
+        batch=data["batch"],
+        number=int(data["number"]),
+        fingerprint=data["fingerprint"],
+        attempts=int(data["attempts"]),
+        deaths=int(data["deaths"]),
+        run=data["run"],
+        sent_at=float(data["sent_at"]),
     )
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
-from typing import Any
+from typing import Any, Unpack
 from uuid import uuid4
 
 import numpy as np
@@ -23,12 +23,12 @@ from umg_search.model import (
     StoredSet,
     TextBlock,
 )
-from umg_search.ports import Attributes, BlockId, Chunk, ChunkId, Fetched, IndexSize, Scope
+from umg_search.ports import Attributes, BlockId, Chunk, ChunkId, Fetched, IndexSize, Scope, Selection
 from umg_search.settings import Settings
 from umg_search.store import actions, bodies
 from umg_search.store.actions import Action, Outcome
 from umg_search.store.bulk import Bulk
-from umg_search.store.client import connect
+from umg_search.store.client import Connection, connect
 from umg_search.store.diagnosis.server import diagnose
 from umg_search.store.filters import resolved
 from umg_search.store.names import Names, block_id, document_hash, document_id
@@ -118,14 +118,14 @@ class ServerEngine:
         lists = bodies.read_lists({channel: part for channel, part in parts.items() if channel not in failed})
         return Retrieval(tuple(lists), failed, request.notes)
 
-    def fetch(self, index: IndexSet, documents: Sequence[DocumentHash], blocks: Sequence[BlockId]) -> Fetched:
+    def fetch(self, index: IndexSet | None, documents: Sequence[DocumentHash], blocks: Sequence[BlockId]) -> Fetched:
         """Read text blocks and ledger entries by real-time multi-gets, one unless there are very many.
 
         The ledger comes last: what was deleted or revoked while the blocks were read is seen.
         """
-        wanted = [{"_index": self._names.text(index), "_id": block_id(block)} for block in blocks]
+        wanted = [{"_index": self._names.text(index), "_id": block_id(block)} for block in blocks if index is not None]
         wanted += [{"_index": self._names.documents, "_id": document_id(document)} for document in documents]
-        found = self._get(wanted)
+        found = multi_get(self._server, wanted)
         texts = {
             block: block_from_json(block, item["_source"])
             for block, item in zip(blocks, found[: len(blocks)], strict=True)
@@ -134,18 +134,11 @@ class ServerEngine:
         entries = [_entry(item) for item in found[len(blocks) :] if item is not None]
         return Fetched({entry.document: entry for entry in entries}, texts)
 
-    def entries(
-        self, *, retired_before: float | None = None, state: DocumentState | None = None
-    ) -> Iterator[LedgerEntry]:
+    def entries(self, **selection: Unpack[Selection]) -> Iterator[LedgerEntry]:
         """Go through the ledger page by page, in the order of ids."""
-        self._refresh([self._names.documents])
-        wanted: list[dict[str, Any]] = []
-        if retired_before is not None:
-            wanted.append({"range": {"retired_since": {"lt": retired_before}}})
-        if state is not None:
-            wanted.append({"term": {"state": state.value}})
+        refresh(self._server, [self._names.documents])
         body = {
-            "query": {"bool": {"filter": wanted}},
+            "query": bodies.selected(selection),
             "size": PAGE,
             "sort": [{"document": "asc"}],
             "seq_no_primary_term": True,
@@ -157,10 +150,15 @@ class ServerEngine:
                 return
             body["search_after"] = hits[-1]["sort"]
 
-    def states(self) -> Mapping[DocumentState, int]:
+    def states(self, *, batch: str | None = None) -> Mapping[DocumentState, int]:
         """Count the ledger's documents by state."""
-        self._refresh([self._names.documents])
-        body = {"size": 0, "aggs": {"states": {"terms": {"field": "state", "size": len(DocumentState)}}}}
+        refresh(self._server, [self._names.documents])
+        query = bodies.selected({} if batch is None else {"batch": batch})
+        body = {
+            "query": query,
+            "size": 0,
+            "aggs": {"states": {"terms": {"field": "state", "size": len(DocumentState)}}},
+        }
         answer = self._server.call("POST", f"/{self._names.documents}/_search", body).body
         return {DocumentState(b["key"]): b["doc_count"] for b in answer["aggregations"]["states"]["buckets"]}
 
@@ -223,7 +221,7 @@ class ServerEngine:
 
     def publish(self, index: IndexSet) -> None:
         """Refresh the indices of the set; durable they are already, by the servers' write-ahead log."""
-        self._refresh(list(self._names.of_set(index).values()))
+        refresh(self._server, list(self._names.of_set(index).values()))
 
     def diagnose(self, wanted: SetSpec | None) -> Sequence[Finding]:
         """Check the server and the indices under the prefix, with requests that change nothing."""
@@ -240,38 +238,44 @@ class ServerEngine:
         for outcome in self._bulk.send(todo):
             if outcome.done or outcome.status == also_fine:
                 continue
-            reason = bodies.reason_of(outcome.word.get("error"))
-            if outcome.status in BUSY:  # no fault of the entry, and the next ones would have to wait as long
-                index = outcome.word["_index"]
-                raise EngineBusy(f"{self._server.where} cannot write to {index} for now ({reason}): {SEE_TO}.")
-            failed[outcome.action.subject] = reason
+            failed[outcome.action.subject] = reason_for(outcome, self._server.where)
         return failed
-
-    def _refresh(self, names: Sequence[str]) -> None:
-        """Refresh indices that are all there; servers let a refresh wait for a lost shard, longer than we do."""
-        joined = ",".join(names)
-        state = self._server.call(
-            "GET", f"/_cluster/health/{joined}?level=indices&wait_for_status=yellow&timeout=10s", accept={_TIMED_OUT}
-        ).body
-        if state["timed_out"]:
-            lacking = [name for name in names if state["indices"].get(name, {}).get("status", "red") == "red"]
-            raise EngineBusy(f"{self._server.where} lacks shards of {', '.join(lacking)}: {SEE_TO}.")
-        self._server.call("POST", f"/{joined}/_refresh")
-
-    def _get(self, wanted: Sequence[Mapping[str, str]]) -> list[Mapping[str, Any] | None]:
-        """Return entries as they are now, None for what does not exist."""
-        found: list[Mapping[str, Any] | None] = []
-        for begin in range(0, len(wanted), MOST_IDS):
-            some = {"docs": wanted[begin : begin + MOST_IDS]}
-            answer = self._server.call("POST", "/_mget", some, missing=bodies.unread)
-            found += [item if _there(item) else None for item in answer.body["docs"]]
-        return found
 
     def _own_writes(self, documents: Sequence[DocumentHash], mark: str) -> dict[DocumentHash, tuple[int, int]]:
         """Return the tokens of conflicting entries that this very write made: the reply was lost, the retry refused."""
         wanted = [{"_index": self._names.documents, "_id": document_id(document)} for document in documents]
-        found = self._get(wanted)
+        found = multi_get(self._server, wanted)
         return {_hash(item): _token(item) for item in found if item is not None and item["_source"]["write"] == mark}
+
+
+def refresh(server: Connection, names: Sequence[str]) -> None:
+    """Refresh indices that are all there; servers let a refresh wait for a lost shard, longer than we do."""
+    joined = ",".join(names)
+    state = server.call(
+        "GET", f"/_cluster/health/{joined}?level=indices&wait_for_status=yellow&timeout=10s", accept={_TIMED_OUT}
+    ).body
+    if state["timed_out"]:
+        lacking = [name for name in names if state["indices"].get(name, {}).get("status", "red") == "red"]
+        raise EngineBusy(f"{server.where} lacks shards of {', '.join(lacking)}: {SEE_TO}.")
+    server.call("POST", f"/{joined}/_refresh")
+
+
+def multi_get(server: Connection, wanted: Sequence[Mapping[str, str]]) -> list[Mapping[str, Any] | None]:
+    """Return entries as they are now, None for what does not exist."""
+    found: list[Mapping[str, Any] | None] = []
+    for begin in range(0, len(wanted), MOST_IDS):
+        some = {"docs": wanted[begin : begin + MOST_IDS]}
+        answer = server.call("POST", "/_mget", some, missing=bodies.unread)
+        found += [item if _there(item) else None for item in answer.body["docs"]]
+    return found
+
+
+def reason_for(outcome: Outcome, where: str) -> str:
+    """Return why an entry was refused; EngineBusy where it is no fault of it, and the next ones would wait as long."""
+    reason = bodies.reason_of(outcome.word.get("error"))
+    if outcome.status in BUSY:
+        raise EngineBusy(f"{where} cannot write to {outcome.word['_index']} for now ({reason}): {SEE_TO}.")
+    return reason
 
 
 def _there(item: Mapping[str, Any]) -> bool:

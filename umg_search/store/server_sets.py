@@ -42,11 +42,7 @@ class ServerSets:
     def __init__(self, server: Connection, names: Names, settings: Settings) -> None:
         self._server = server
         self._names = names
-        self._size: dict[str, Any] = {
-            "shards": settings.shards,
-            "replicas": settings.replicas,
-            "refresh_s": settings.refresh_interval_s,
-        }
+        self._size = size_of(settings)
         self._seen: tuple[float, IndexSet] | None = None
 
     def active(self) -> IndexSet | None:
@@ -83,7 +79,7 @@ class ServerSets:
     def create_first(self, spec: SetSpec) -> IndexSet:
         """Create version 1 and make it active; several workers may do so at once."""
         index = IndexSet(1, spec)
-        self._create(self._names.documents, mappings.ledger_index(self._server.dialect, **self._size))
+        create(self._server, self._names.documents, mappings.ledger_index(self._server.dialect, **self._size))
         self._create_indices(index, {})
         self._check_unmixed(index)
         self._flip([_alias("add", name, self._names.alias(kind)) for kind, name in self._names.of_set(index).items()])
@@ -156,13 +152,7 @@ class ServerSets:
         chunk_body = mappings.chunk_index(self._server.dialect, index.spec, **self._size)
         text_body = {**mappings.text_index(self._server.dialect, index.spec, **self._size), **text_extras}
         for kind, name in self._names.of_set(index).items():
-            self._create(name, text_body if kind == TEXT else chunk_body)
-
-    def _create(self, name: str, body: Mapping[str, Any]) -> None:
-        answer = self._server.call("PUT", f"/{name}", body, accept={_REFUSED})
-        reason = bodies.reason_of(bodies.error_of(answer.body))
-        if answer.status == _REFUSED and "already_exists" not in reason:
-            raise EngineError(f"{self._server.where} cannot create index {name} ({reason}).")
+            create(self._server, name, text_body if kind == TEXT else chunk_body)
 
     def _check_unmixed(self, index: IndexSet) -> None:
         """Refuse a set whose indices another worker, or an earlier run that crashed, began with other settings."""
@@ -206,11 +196,24 @@ class ServerSets:
         """Write the lease if nobody else did; a lost reply reads as a lost race, and the next try finds its own."""
         if token is None:
             size = {**self._size, "shards": 1}
-            self._create(self._names.leases, mappings.lease_index(self._server.dialect, **size))
+            create(self._server, self._names.leases, mappings.lease_index(self._server.dialect, **size))
             path = f"/{self._names.leases}/_create/lease"
         else:
             path = f"/{self._names.leases}/_doc/lease?if_seq_no={token[0]}&if_primary_term={token[1]}"
         return self._server.call("PUT", path, asdict(lease), accept={_CONFLICT}).status != _CONFLICT
+
+
+def size_of(settings: Settings) -> dict[str, Any]:
+    """Return what the settings say of the size of a new index."""
+    return {"shards": settings.shards, "replicas": settings.replicas, "refresh_s": settings.refresh_interval_s}
+
+
+def create(server: Connection, name: str, body: Mapping[str, Any]) -> None:
+    """Create an index; one that is there already is kept."""
+    answer = server.call("PUT", f"/{name}", body, accept={_REFUSED})
+    reason = bodies.reason_of(bodies.error_of(answer.body))
+    if answer.status == _REFUSED and "already_exists" not in reason:
+        raise EngineError(f"{server.where} cannot create index {name} ({reason}).")
 
 
 def _alias(operation: str, index: str, alias: str) -> dict[str, Any]:

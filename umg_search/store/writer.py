@@ -8,7 +8,7 @@ and the ledger names what is left over.
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
-from enum import Enum, StrEnum
+from enum import Enum
 
 from umg_search.errors import DocumentNotFound, IndexMismatch, WriteConflict
 from umg_search.model import (
@@ -16,22 +16,25 @@ from umg_search.model import (
     Document,
     DocumentHash,
     DocumentKey,
-    DocumentState,
     EncodedDocument,
+    Failure,
     IndexSet,
     IngestReport,
     LedgerEntry,
     Outcome,
     SetRole,
     SetSpec,
-    SetState,
+    Stage,
+    Ticket,
     version_of,
 )
-from umg_search.ports import ChunkId, Engine
+from umg_search.ports import ChunkId, Engine, Queue
 from umg_search.store import generations, ledger
 from umg_search.store.attributes import attributes_of, misfit
 from umg_search.store.entries import ids_of
 from umg_search.store.generations import Write
+from umg_search.store.jobs import held_by
+from umg_search.store.plans import Change, Seen, change_of, is_held, is_live, job_of, jobs_of, still_wanted
 from umg_search.windows import window_count
 
 GRACE_SECONDS = 60.0
@@ -45,23 +48,25 @@ CONFLICT = "Another writer changed the document at the same time: ingest it agai
 _REBUILD = "run `umg index rebuild`, which builds a set with these settings beside it, then `umg index activate`"
 
 
-Seen = Mapping[DocumentHash, LedgerEntry]
-"""What the ledger said of documents at one moment; those that it did not know are missing."""
-
-
-class Change(StrEnum):
-    """What an ingest has to do for a document."""
-
-    TEXT = "text"
-    ATTRIBUTES = "attributes"
-    NONE = "none"
-
-
 class Writer:
-    """Stores encoded documents in the active index set."""
+    """Stores encoded documents in the active index set.
 
-    def __init__(self, engine: Engine, *, grace: float = GRACE_SECONDS, clock: Callable[[], float] = time.time) -> None:
+    Where a `run` is named, each document's pending job is in its hands, and every write is on condition of that; the
+    document fails where the job was superseded, cancelled, or taken by another run. Without one, jobs that were known
+    when the documents were `seen` are superseded by the write.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        *,
+        grace: float = GRACE_SECONDS,
+        queue: Queue | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        """`queue` is where texts of deleted documents may wait, None if none do."""
         self._engine = engine
+        self._queue = queue
         self._grace = grace
         self._clock = clock
 
@@ -78,10 +83,10 @@ class Writer:
     def plan(self, index: IndexSet, documents: Sequence[Document], seen: Seen | None = None) -> list[Change]:
         """Return what each document needs, by what was `seen` of it; without, from one read of the ledger."""
         entries = self.seen(index, documents) if seen is None else seen
-        return [_change(entries.get(document.key.hash), document, index.label) for document in documents]
+        return [change_of(entries.get(document.key.hash), document, index.label) for document in documents]
 
     def replace(
-        self, index: IndexSet, documents: Sequence[EncodedDocument], seen: Seen | None = None
+        self, index: IndexSet, documents: Sequence[EncodedDocument], seen: Seen | None = None, *, run: str = ""
     ) -> list[IngestReport]:
         """Store new generations of documents with distinct keys; one report a document, in their order.
 
@@ -90,22 +95,26 @@ class Writer:
         or ACL that another writer reported since then holds, and the document fails. IndexMismatch where another set,
         with another specification, became active meanwhile.
         """
-        reports = {d.key: self.mark_failed(index, d, why) for d, why in _misfits(index, documents)}
+        reports = _by_key(self.mark_failed(index, list(_misfits(index, documents)), run=run))
         waiting = [encoded for encoded in documents if encoded.split.document.key not in reports]
         seen = self._entries(index, _keys(waiting)) if seen is None else seen
+        jobs = jobs_of(seen)
+        waiting = [e for e in waiting if is_held(e.split.document, seen, run)]
         for _ in range(ATTEMPTS):
-            reports |= self._attempt(index, waiting, seen)
+            reports |= self._attempt(index, waiting, seen, jobs, run)
             waiting = [encoded for encoded in waiting if encoded.split.document.key not in reports]
             if not waiting:
                 break
             index = self._followed(index)
             before, seen = seen, self._entries(index, _keys(waiting))
-            waiting = [e for e in waiting if _still_wanted(e.split.document, before, seen)]
+            waiting = [e for e in waiting if still_wanted(e.split.document, before, seen, run)]
         lost = [e.split.document for e in documents if e.split.document.key not in reports]
         reports |= {document.key: failure(document, CONFLICT) for document in lost}
         return [reports[encoded.split.document.key] for encoded in documents]
 
-    def update_attributes(self, index: IndexSet, document: Document, seen: Seen | None = None) -> IngestReport:
+    def update_attributes(
+        self, index: IndexSet, document: Document, seen: Seen | None = None, *, run: str = ""
+    ) -> IngestReport:
         """Store title, metadata and ACL of a document whose text is unchanged, without encoding anything.
 
         The ledger comes first: a revocation holds from that write on. WriteConflict where others are always faster, or
@@ -113,15 +122,18 @@ class Writer:
         """
         why = misfit(document, index.spec)
         if why:
-            return self.mark_failed(index, document, why)
-        entry = self._set_attributes(index, document, seen)
+            return self.mark_failed(index, [(document, Failure(why, Stage.WRITING))], run=run)[0]
+        entry = self._set_attributes(index, document, seen, run)
+        job = jobs_of(seen).get(entry.document, 0) if seen is not None else job_of(entry)
         for _ in range(ATTEMPTS):
             failed = self._publish_attributes(index, entry)
             if failed:
-                return self.mark_failed(index, document, _first(failed))
+                return self.mark_failed(index, [(document, Failure(_first(failed), Stage.WRITING))], run=run)[0]
             fingerprint = ledger.attributes_fingerprint(document)
             mine = ledger.same_attributes(entry, document) and entry.attributes_fingerprint in {"", fingerprint}
-            done = replace(entry, attributes_fingerprint=fingerprint) if mine else entry
+            mine = mine and (not run or held_by(entry, run))
+            settled = ledger.settle(replace(entry, attributes_fingerprint=fingerprint), self._clock(), job=job)
+            done = settled if mine else entry
             if self._engine.write_entries([done]) != [None]:
                 if mine:
                     return IngestReport(document.id, document.collection, Outcome.UPDATED)
@@ -134,11 +146,49 @@ class Writer:
         """Delete documents from all sets; False for one that the ledger does not know. A tombstone remains."""
         return [self._delete(index, key) for key in keys]
 
-    def mark_failed(self, index: IndexSet, document: Document, reason: str) -> IngestReport:
-        """Note in the ledger why a document could not be stored; the text that was live stays."""
-        entry = self._entries(index, [document.key]).get(document.key.hash) or ledger.blank(document.key)
-        self._engine.write_entries([ledger.fail(replace(entry, key=document.key), reason, self._clock())])
-        return failure(document, reason)
+    def confirm(
+        self, index: IndexSet, documents: Sequence[Document], seen: Seen | None = None, *, run: str = ""
+    ) -> list[IngestReport]:
+        """Note in the ledger that what is live of documents is what they are to be; one report a document."""
+        entries = self.seen(index, documents) if seen is None else seen
+        jobs = jobs_of(entries)
+        waiting = {document.key.hash: document for document in documents}
+        for _ in range(ATTEMPTS):
+            fit = [
+                entries[key] for key, d in waiting.items() if is_held(d, entries, run) and is_live(d, entries, index)
+            ]
+            settled = [ledger.settle(entry, self._clock(), job=jobs.get(entry.document, 0)) for entry in fit]
+            for entry in _present(self._engine.write_entries(settled)):
+                del waiting[entry.document]
+            if not waiting:
+                break
+            entries = self.seen(index, list(waiting.values()))
+        return [
+            failure(d, CONFLICT) if d.key.hash in waiting else IngestReport(d.id, d.collection, Outcome.UNCHANGED)
+            for d in documents
+        ]
+
+    def mark_failed(
+        self, index: IndexSet | None, failures: Sequence[tuple[Document, Failure]], *, run: str = ""
+    ) -> list[IngestReport]:
+        """Note in the ledger why documents could not be stored; the text that was live stays.
+
+        So does a job that waits or that somebody else has: it is for another text.
+        """
+        waiting = {document.key.hash: (document, why) for document, why in failures}
+        for _ in range(ATTEMPTS):
+            if not waiting:
+                break
+            entries = self._entries(index, [document.key for document, _ in waiting.values()])
+            before = {key: entries.get(key) or ledger.blank(document.key) for key, (document, _) in waiting.items()}
+            mine = [key for key, entry in before.items() if (held_by(entry, run) if run else not entry.pending)]
+            failed = [
+                ledger.fail(replace(before[key], key=waiting[key][0].key), waiting[key][1], self._clock())
+                for key in mine
+            ]
+            written = self._engine.write_entries(failed)
+            waiting = {key: waiting[key] for key, entry in zip(mine, written, strict=True) if entry is None}
+        return [failure(document, why.reason) for document, why in failures]
 
     def sweep(self, index: IndexSet) -> int:
         """Delete what was replaced or left unfinished before the grace; return how many documents had any."""
@@ -161,10 +211,15 @@ class Writer:
     # --- one attempt at a batch ---------------------------------------------------------------------------------
 
     def _attempt(
-        self, index: IndexSet, documents: Sequence[EncodedDocument], entries: Mapping[DocumentHash, LedgerEntry]
+        self,
+        index: IndexSet,
+        documents: Sequence[EncodedDocument],
+        entries: Seen,
+        jobs: Mapping[DocumentHash, int],
+        run: str,
     ) -> dict[DocumentKey, IngestReport]:
         """Return a report of each document that is settled; those that another writer got hold of are missing."""
-        begun = self._begin(index, documents, entries)
+        begun = [replace(w, job=jobs.get(w.entry.document, 0)) for w in self._begin(index, documents, entries)]
         if self._active(index) != index:  # it may be dropped by now, and a server would make its indices anew
             return {}
         failed = generations.write(self._engine, index, begun)
@@ -173,10 +228,8 @@ class Writer:
         finished = self._finish(index, whole) if self._active(index) == index else {}
         generations.tidy(self._engine, index, begun, finished)
         reports = {w.document.key: stored(w, index) for w in begun if w.entry.document in finished}
-        for write in begun:
-            if write.version in failed:
-                reports[write.document.key] = self.mark_failed(index, write.document, failed[write.version])
-        return reports
+        broken = [(w.document, Failure(failed[w.version], Stage.WRITING)) for w in begun if w.version in failed]
+        return reports | _by_key(self.mark_failed(index, broken, run=run))
 
     def _active(self, index: IndexSet) -> IndexSet:
         """Return the set that is active at this moment."""
@@ -207,7 +260,7 @@ class Writer:
     def _finish(self, index: IndexSet, writes: Sequence[Write]) -> dict[DocumentHash, LedgerEntry]:
         """Make the new generations live; documents that another writer changed meanwhile are missing."""
         now = self._clock()
-        entries = [ledger.finish(write.entry, write.document, index.label, write.number, now) for write in writes]
+        entries = [ledger.finish(w.entry, w.document, index.label, w.number, now, job=w.job) for w in writes]
         return {entry.document: entry for entry in _present(self._engine.write_entries(entries))}
 
     # --- single documents ---------------------------------------------------------------------------------------
@@ -230,10 +283,14 @@ class Writer:
             raise DocumentNotFound(f"Document {document.id!r} was deleted meanwhile: ingest it again.")
         return entry
 
-    def _set_attributes(self, index: IndexSet, document: Document, seen: Seen | None = None) -> LedgerEntry:
+    def _set_attributes(
+        self, index: IndexSet, document: Document, seen: Seen | None = None, run: str = ""
+    ) -> LedgerEntry:
         for _ in range(ATTEMPTS):
             entry = self._live_entry(index, document)
             if seen is not None and not ledger.still_wanted(document, seen.get(entry.document), entry):
+                break
+            if run and not held_by(entry, run):
                 break
             written = self._engine.write_entries([self._with_attributes(index, entry, document)])[0]
             if written is not None:
@@ -259,6 +316,8 @@ class Writer:
             busy = {item.number for state in entry.sets.values() for item in ledger.unfinished(state)}
             tombstone = self._engine.write_entries([ledger.remove(entry, self._clock())])[0]
             if tombstone is not None:
+                if self._queue is not None and entry.job is not None:
+                    self._queue.delete_texts([Ticket(entry.document, entry.job.number)])
                 generations.clear(self._engine, self._sets_of(index, [tombstone]), [tombstone], busy=busy)
                 return True
         raise WriteConflict(f"Document {key.id!r} is being changed by another writer: delete it again.")
@@ -266,7 +325,7 @@ class Writer:
     def _sets_of(self, index: IndexSet, entries: Sequence[LedgerEntry]) -> Mapping[str, IndexSet]:
         return generations.sets_of(self._engine, index, entries)
 
-    def _entries(self, index: IndexSet, keys: Sequence[DocumentKey]) -> Mapping[DocumentHash, LedgerEntry]:
+    def _entries(self, index: IndexSet | None, keys: Sequence[DocumentKey]) -> Mapping[DocumentHash, LedgerEntry]:
         return self._engine.fetch(index, [key.hash for key in keys], []).entries
 
 
@@ -297,27 +356,19 @@ def failure(document: Document, reason: str) -> IngestReport:
     return IngestReport(document.id, document.collection, Outcome.FAILED, reason=reason)
 
 
-def _still_wanted(document: Document, before: Seen, now: Seen) -> bool:
-    return ledger.still_wanted(document, before.get(document.key.hash), now.get(document.key.hash))
+def _by_key(reports: Iterable[IngestReport]) -> dict[DocumentKey, IngestReport]:
+    return {DocumentKey(report.collection, report.document_id): report for report in reports}
 
 
-def _misfits(index: IndexSet, documents: Iterable[EncodedDocument]) -> Iterator[tuple[Document, str]]:
+def _misfits(index: IndexSet, documents: Iterable[EncodedDocument]) -> Iterator[tuple[Document, Failure]]:
     for encoded in documents:
         why = misfit(encoded.split.document, index.spec)
         if why:
-            yield encoded.split.document, why
+            yield encoded.split.document, Failure(why, Stage.WRITING)
 
 
 def _keys(documents: Iterable[EncodedDocument]) -> list[DocumentKey]:
     return [encoded.split.document.key for encoded in documents]
-
-
-def _change(entry: LedgerEntry | None, document: Document, label: str) -> Change:
-    state = SetState() if entry is None else entry.in_set(label)
-    if entry is None or state.live is None or state.text_fingerprint != ledger.text_fingerprint(document.text):
-        return Change.TEXT
-    same = entry.attributes_fingerprint == ledger.attributes_fingerprint(document)
-    return Change.NONE if same and entry.state is DocumentState.SEARCHABLE else Change.ATTRIBUTES
 
 
 def stored(write: Write, index: IndexSet) -> IngestReport:

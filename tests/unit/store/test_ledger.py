@@ -9,10 +9,12 @@ from umg_search.model import (
     Document,
     DocumentKey,
     DocumentState,
+    Failure,
     Generation,
     LedgerEntry,
     Retired,
     SetState,
+    Stage,
 )
 from umg_search.store import ledger
 
@@ -155,7 +157,7 @@ def test_unfinished_is_what_is_newer_than_what_is_live() -> None:
 
 
 def test_a_failure_keeps_what_is_live_and_says_why() -> None:
-    failed = ledger.fail(live_entry(), "too large", 20.0)
+    failed = ledger.fail(live_entry(), Failure("too large", Stage.WRITING), 20.0)
     assert (failed.state, failed.error) == (DocumentState.FAILED, "too large")
     assert failed.in_set("v1").live == Generation(1, 2)
     begun, _ = ledger.begin(failed, DOCUMENT, "v1", 2, 30.0)
@@ -175,12 +177,22 @@ def test_a_tombstone_holds_nothing_of_the_document_but_what_is_to_be_deleted() -
     assert gone == LedgerEntry(
         document=KEY.hash,
         key=None,
-        state=DocumentState.DELETED,
+        state=DocumentState.DELETING,
         changed_at=30.0,
         next_generation=3,
         sets={"v1": SetState(None, (Retired(1, 2, 30.0),)), "v2": SetState(None, (Retired(2, 7, 20.0),))},
         token=(5, 1),
     )
+
+
+def test_a_tombstone_is_deleted_once_nothing_is_left_but_what_somebody_may_still_write() -> None:
+    begun, _ = ledger.begin(live_entry(), DOCUMENT, "v2", 7, 20.0)
+    gone = ledger.remove(begun, 30.0)
+    assert ledger.forget(gone, {1}).state is DocumentState.DELETING
+    done = ledger.forget(gone, {1, 2}, busy={2})
+    assert (done.state, done.in_set("v2").retired) == (DocumentState.DELETED, (Retired(2, 7, 20.0),))
+    assert ledger.leave(ledger.leave(gone, "v1"), "v2").state is DocumentState.DELETED
+    assert ledger.remove(ledger.blank(KEY), 30.0).state is DocumentState.DELETED
 
 
 def test_a_deleted_document_comes_back_under_a_new_number() -> None:
@@ -241,7 +253,7 @@ class Ledger(RuleBasedStateMachine):
 
     @rule()
     def fail(self) -> None:
-        self.entry = ledger.fail(self.entry, "why", self.tick())
+        self.entry = ledger.fail(self.entry, Failure("why", Stage.WRITING), self.tick())
 
     @rule()
     def remove(self) -> None:

@@ -19,6 +19,7 @@ from umg_search.model import (
     Encoding,
     FieldType,
     Generation,
+    Job,
     LedgerEntry,
     Retired,
     SetSpec,
@@ -79,6 +80,11 @@ ENTRIES = st.builds(
     characters=NUMBERS,
     next_generation=NUMBERS,
     sets=st.dictionaries(st.from_regex(r"v\d+", fullmatch=True), STATES),
+    stage=st.text(),
+    error_class=st.text(),
+    job=st.none() | st.builds(Job, st.text(), NUMBERS, st.text(), NUMBERS, NUMBERS, st.text(), TIMES),
+    batch=st.text(),
+    source=st.text(),
     token=st.none() | st.tuples(NUMBERS, NUMBERS),
 )
 BLOCKS = st.builds(
@@ -115,7 +121,8 @@ def test_blocks_come_back_as_they_were(block: TextBlock) -> None:
 
 def test_the_shape_of_an_entry_is_fixed() -> None:
     """Entries are on disk and in indices with a strict mapping."""
-    entry = replace(ENTRY, sets={"v1": SetState(Generation(2, 40), (Retired(1, 30, 5.0),), "f2")})
+    state = SetState(Generation(2, 40), (Retired(1, 30, 5.0),), "f2")
+    entry = replace(ENTRY, sets={"v1": state}, job=Job("b1", 3, "f3", 2, 1, "r1", 6.0), batch="b1", source="/docs")
     assert entry_to_json(entry) == {
         "collection": "default",
         "id": "a",
@@ -126,10 +133,23 @@ def test_the_shape_of_an_entry_is_fixed() -> None:
         "attributes_fingerprint": "",
         "state": "writing",
         "error": "",
+        "stage": "",
+        "error_class": "",
         "changed_at": 0.0,
         "characters": 0,
         "next_generation": 1,
         "sets": {"v1": {"live": [2, 40], "retired": [[1, 30, 5.0]], "text_fingerprint": "f2"}},
+        "job": {
+            "batch": "b1",
+            "number": 3,
+            "fingerprint": "f3",
+            "attempts": 2,
+            "deaths": 1,
+            "run": "r1",
+            "sent_at": 6.0,
+        },
+        "batch": "b1",
+        "source": "/docs",
     }
 
 
@@ -150,6 +170,7 @@ def test_another_schema_is_refused_and_both_are_named(schema: object) -> None:
         lambda data: {**data, "sets": {"v1": {"live": [1], "retired": [], "text_fingerprint": ""}}},
         lambda data: {**data, "sets": {"v1": {"live": None}}},
         lambda data: {**data, "sets": []},
+        lambda data: {**data, "job": {"batch": "b1"}},
         lambda data: {**data, "changed_at": "yesterday"},
     ],
 )

@@ -13,17 +13,20 @@ from umg_search.model import (
     Document,
     DocumentKey,
     DocumentState,
+    Failure,
     Generation,
     IngestReport,
     LedgerEntry,
     Outcome,
+    Stage,
     generation_of,
     version_of,
 )
 from umg_search.store import generations, ledger
 from umg_search.store.entries import ids_of
+from umg_search.store.plans import Change
 from umg_search.store.reader import Reader
-from umg_search.store.writer import ATTEMPTS, CONFLICT, Change, Writer, check_same
+from umg_search.store.writer import ATTEMPTS, CONFLICT, Writer, check_same
 from umg_search.windows import window_count
 
 SPEC = spec(experts=(Expert.LEXICAL,), granularities=(Granularity.G2, Granularity.G8))
@@ -321,7 +324,7 @@ def test_a_chunk_that_the_engine_refuses_fails_its_document_and_leaves_the_old_t
     assert (entry.state, entry.error) == (DocumentState.FAILED, failed.reason)
     assert entry.in_set("v1").live == Generation(1, 3)
     assert not {c for c in desk.engine.published if c.version == version_of(OLD.key.hash, 2)}
-    assert desk.writer.plan(desk.index, [NEW, OLD]) == [Change.TEXT, Change.ATTRIBUTES]
+    assert desk.writer.plan(desk.index, [NEW, OLD]) == [Change.TEXT, Change.STATE]
 
 
 def test_a_failed_document_that_is_mended_is_searchable_again(desk: Desk) -> None:
@@ -334,11 +337,11 @@ def test_a_failed_document_that_is_mended_is_searchable_again(desk: Desk) -> Non
 
 def test_a_failure_to_read_a_document_is_noted_without_touching_what_is_live(desk: Desk) -> None:
     desk.put(OLD)
-    report = desk.writer.mark_failed(desk.index, NEW, "no text in it")
+    (report,) = desk.writer.mark_failed(desk.index, [(NEW, Failure("no text in it", Stage.SPLITTING))])
     assert (report.outcome, report.reason) == (Outcome.FAILED, "no text in it")
     assert desk.text() == OLD.text
     assert desk.entry().error == "no text in it"
-    desk.writer.mark_failed(desk.index, Document(id="never", text=""), "empty")
+    desk.writer.mark_failed(desk.index, [(Document(id="never", text=""), Failure("empty", Stage.SPLITTING))])
     assert desk.engine.ledger[DocumentKey("default", "never").hash].key == DocumentKey("default", "never")
 
 

@@ -61,7 +61,7 @@ def disk(stats: Probe, settings: Probe) -> Finding:
     text = f"node {name} has {available / 2**30:.1f} GiB free of {total / 2**30:.1f}"
     if settings.why:
         return Finding("disk", Verdict.UNKNOWN, f"{text}; its watermarks are not known ({settings.why})")
-    watched = str(setting(settings, f"{_DISK}.threshold_enabled")).lower() != "false"
+    watched = _is_watched(settings)
     for level in LEVELS:
         needed = _needed(settings, level.name, total)
         if needed is not None and available < needed:
@@ -71,6 +71,17 @@ def disk(stats: Probe, settings: Probe) -> Finding:
                 "disk", level.verdict if watched else Verdict.WARNING, found, "free some, or add disk or nodes"
             )
     return Finding("disk", Verdict.OK, text if watched else f"{text}; the server's watermarks are switched off")
+
+
+def room(stats: Probe, settings: Probe) -> int | None:
+    """Return the bytes that all data nodes have free above the high watermark; None where the server does not tell.
+
+    Where it tells of the disks alone, a tenth of each stays free, as servers leave it unless told otherwise.
+    """
+    disks = [node["fs"]["total"] for node in data_nodes(stats).values() if node.get("fs", {}).get("total")]
+    if not disks:
+        return None
+    return round(sum(max(0.0, disk["available_in_bytes"] - _kept(settings, disk["total_in_bytes"])) for disk in disks))
 
 
 def clauses(dialect: Dialect, settings: Probe) -> Finding:
@@ -108,6 +119,17 @@ def free_at(text: str, total: int) -> float | None:
     if not unit and not byte and float(number) <= 1:
         return total * (1 - float(number))
     return float(number) * 1024 ** _UNITS[unit.lower()]
+
+
+def _is_watched(settings: Probe) -> bool:
+    return str(setting(settings, f"{_DISK}.threshold_enabled")).lower() != "false"
+
+
+def _kept(settings: Probe, total: int) -> float:
+    if not _is_watched(settings):
+        return 0.0
+    needed = None if settings.why else _needed(settings, "high", total)
+    return total / 10 if needed is None else needed
 
 
 def _needed(settings: Probe, level: str, total: int) -> float | None:

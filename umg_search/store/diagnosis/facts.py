@@ -21,6 +21,9 @@ _NOT_RETRIED = frozenset(range(400, 500)) - {429}
 _PRIORITY = 1_000_000
 """Of a template that is only tried: a server refuses two of one priority."""
 
+DISKS = "/_nodes/stats/fs?filter_path=nodes.*.name,nodes.*.timestamp,nodes.*.roles,nodes.*.fs.total"
+SETTINGS = "/_cluster/settings?include_defaults=true&flat_settings=true"
+
 READING = (
     "indices:admin/mappings/get",
     "indices:admin/refresh",
@@ -78,16 +81,14 @@ def gather(server: Connection, names: Names, wanted: SetSpec | None, analyzer: s
     An empty `analyzer` is not asked for.
     """
     asked = time()
-    stats = ask(
-        server, "GET", "/_nodes/stats/fs?filter_path=nodes.*.name,nodes.*.timestamp,nodes.*.roles,nodes.*.fs.total"
-    )
+    stats = ask(server, "GET", DISKS)
     answered = time()
     return ServerFacts(
         stats=stats,
         asked=asked,
         answered=answered,
         nodes=ask(server, "GET", "/_nodes/plugins?filter_path=nodes.*.name,nodes.*.roles,nodes.*.plugins.classname"),
-        settings=ask(server, "GET", "/_cluster/settings?include_defaults=true&flat_settings=true"),
+        settings=ask(server, "GET", SETTINGS),
         health=ask(server, "GET", f"/_cluster/health/{names.everything}?level=indices"),
         indices=ask(server, "GET", f"/{names.everything}?expand_wildcards=all"),
         licence=ask(server, "GET", "/_license"),

@@ -12,7 +12,8 @@ from typing import Any
 
 from umg_search.errors import ConfigurationError
 from umg_search.model import DocumentHash, DocumentState, IndexSet, LedgerEntry, SetRole, StoredSet, TextBlock
-from umg_search.ports import BlockId, Fetched, IndexSize
+from umg_search.ports import BlockId, Fetched, IndexSize, Selection
+from umg_search.store.jobs import meets
 from umg_search.store.ledger import oldest_retired
 from umg_search.store.records import (
     SCHEMA,
@@ -114,13 +115,13 @@ class Database:
             connection.execute("DELETE FROM sets WHERE version = ?", (index.version,))
             connection.execute("DELETE FROM blocks WHERE set_version = ?", (index.version,))
 
-    def fetch(self, index: IndexSet, documents: Sequence[DocumentHash], blocks: Sequence[BlockId]) -> Fetched:
+    def fetch(self, index: IndexSet | None, documents: Sequence[DocumentHash], blocks: Sequence[BlockId]) -> Fetched:
         """Read ledger entries and text blocks as of one moment."""
         with self._reading() as connection:
             connection.execute("BEGIN")
             try:
                 found = [_entry(connection, document) for document in dict.fromkeys(documents)]
-                texts = [_block(connection, index, block) for block in dict.fromkeys(blocks)]
+                texts = [_block(connection, index.version, block) for block in dict.fromkeys(blocks)] if index else []
             finally:
                 connection.execute("COMMIT")
         return Fetched(
@@ -152,14 +153,15 @@ class Database:
         with self._transaction() as connection:
             connection.executemany("DELETE FROM blocks WHERE set_version = ? AND version = ? AND number = ?", rows)
 
-    def entries(self, retired_before: float | None, state: DocumentState | None) -> Iterator[LedgerEntry]:
-        """Go through the ledger by hash, a page at a time."""
-        condition = "" if retired_before is None else "retired_since < ? AND "
-        condition += "" if state is None else "state = ? AND"
-        limits = tuple(value for value in (retired_before, state) if value is not None)
+    def entries(self, selection: Selection) -> Iterator[LedgerEntry]:
+        """Go through the ledger by hash, a page at a time; two conditions have an index."""
+        indexed = {"retired_before": "retired_since < ? AND ", "state": "state = ? AND "}
+        named = [name for name in indexed if name in selection]
+        condition = "".join(indexed[name] for name in named)
+        limits = tuple(value for name in named for key, value in selection.items() if key == name)
         last = b""
         while rows := self._page(condition, limits, last):
-            yield from (_to_entry(*row) for row in rows)
+            yield from (entry for row in rows if meets(entry := _to_entry(*row), selection))
             last = rows[-1][0]
 
     def states(self) -> dict[DocumentState, int]:
@@ -192,7 +194,7 @@ class Database:
         while not self._readers.empty():
             self._readers.get_nowait().close()
 
-    def _page(self, condition: str, limits: tuple[float | str, ...], last: bytes) -> list[tuple[bytes, int, bytes]]:
+    def _page(self, condition: str, limits: tuple[object, ...], last: bytes) -> list[tuple[bytes, int, bytes]]:
         statement = f"SELECT hash, revision, entry FROM documents WHERE {condition} hash > ? ORDER BY hash LIMIT ?"  # noqa: S608 - the condition is made of two constants above
         with self._reading() as connection:
             return connection.execute(statement, (*limits, last, _PAGE)).fetchall()
@@ -250,9 +252,9 @@ def _to_entry(document: bytes, revision: int, entry: bytes) -> LedgerEntry:
     return entry_from_json(DocumentHash(document), _from_blob(entry), (revision, 0))
 
 
-def _block(connection: sqlite3.Connection, index: IndexSet, block: BlockId) -> TextBlock | None:
+def _block(connection: sqlite3.Connection, set_version: int, block: BlockId) -> TextBlock | None:
     statement = "SELECT block FROM blocks WHERE set_version = ? AND version = ? AND number = ?"
-    row = connection.execute(statement, (index.version, block.version, block.number)).fetchone()
+    row = connection.execute(statement, (set_version, block.version, block.number)).fetchone()
     return None if row is None else block_from_json(block, _from_blob(row[0]))
 
 

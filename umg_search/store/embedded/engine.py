@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from threading import Lock
-from typing import TypeVar
+from typing import TypeVar, Unpack
 
 from umg_search.errors import ConfigurationError, EngineBusy, EngineError, NoIndexSet
 from umg_search.granularity import Granularity
@@ -30,7 +30,7 @@ from umg_search.model import (
     StoredSet,
     TextBlock,
 )
-from umg_search.ports import Attributes, BlockId, Chunk, ChunkId, Fetched, IndexSize, Scope
+from umg_search.ports import Attributes, BlockId, Chunk, ChunkId, Fetched, IndexSize, Scope, Selection
 from umg_search.store.batches import batches
 from umg_search.store.embedded.database import DATABASE_FILE, Database
 from umg_search.store.embedded.diagnosis import RESERVE, diagnose
@@ -135,7 +135,7 @@ class EmbeddedEngine:
         failed = {channel: why for answer in answers.values() for channel, why in answer.failed.items()}
         return Retrieval(tuple(lists[channel] for channel in index.spec.channels if channel in lists), failed)
 
-    def fetch(self, index: IndexSet, documents: Sequence[DocumentHash], blocks: Sequence[BlockId]) -> Fetched:
+    def fetch(self, index: IndexSet | None, documents: Sequence[DocumentHash], blocks: Sequence[BlockId]) -> Fetched:
         """Read ledger entries and text blocks as of one moment."""
         return self._do("Reading texts", lambda: self._database.fetch(index, documents, blocks))
 
@@ -181,21 +181,19 @@ class EmbeddedEngine:
         """Make all earlier writes to the set durable; searches see them from the write on."""
         self._each(index, "Publishing", Shard.flush)
 
-    def entries(
-        self, *, retired_before: float | None = None, state: DocumentState | None = None
-    ) -> Iterator[LedgerEntry]:
-        """Go through the ledger: entries with retired generations of before a time, or in a state."""
+    def entries(self, **selection: Unpack[Selection]) -> Iterator[LedgerEntry]:
+        """Go through the ledger: all entries, or those that meet the conditions."""
         self._check_usable()
         with translated(self._path, "Reading the ledger"):
-            yield from self._database.entries(retired_before, state)
+            yield from self._database.entries(selection)
 
     def delete_entries(self, entries: Sequence[LedgerEntry]) -> int:
         """Delete ledger entries whose `token` is still the current one; return how many were."""
         return self._do("Purging the ledger", lambda: self._database.delete_entries(entries))
 
-    def states(self) -> Mapping[DocumentState, int]:
-        """Count the ledger's documents by state."""
-        return self._do("Counting documents", self._database.states)
+    def states(self, *, batch: str | None = None) -> Mapping[DocumentState, int]:
+        """Count the ledger's documents by state; submissions are of servers only, so that none has any here."""
+        return self._do("Counting documents", self._database.states) if batch is None else {}
 
     def sizes(self, index: IndexSet) -> Mapping[str, IndexSize]:
         """Return entries and bytes of each shard, by granularity, and of the texts."""
