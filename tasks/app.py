@@ -68,6 +68,9 @@ def options(settings: Settings) -> dict[str, Any]:
         "worker_max_memory_per_child": settings.worker_memory_mb * 1024 * 3 // 4 or None,
         # A child starts fast, as it loads nothing, but on a busy machine the default of 4 s has killed good ones.
         "worker_proc_alive_timeout": 60.0,
+        # How long a result of a dead child is waited for, in case it sent one. Until then the child's place is not
+        # filled, and its message not given back. There is nothing in a result.
+        "worker_lost_wait": 2.0,
         # Redis may be away for longer than 100 tries.
         "broker_connection_max_retries": None,
         "broker_connection_retry_on_startup": True,

