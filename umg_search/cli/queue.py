@@ -13,7 +13,7 @@ from ingest.services import control_service, submit_service
 from ingest.submission import SubmitReport, SubmitService, Submitted, new_batch
 from ingest.syncing import Sync
 from umg_search.cli.commands import AsJson, Collection, opened
-from umg_search.cli.output import complain, out, print_json
+from umg_search.cli.output import complain, err, out, print_json
 from umg_search.cli.reading import (
     Paths,
     Reading,
@@ -55,6 +55,7 @@ def submit(
     settings = load_settings()
     tally = _Tally(new_batch(), reading)
     with opened_ports(settings) as ports:
+        err.print(f"Submission {tally.batch}")  # at once: it is of use to whoever interrupts this
         service = submit_service(settings, ports.engine, ports.queue, ports.sender)
         delivery = Sync(ports.engine, collection=collection, source=source, queue=ports.queue)
         with reading.progressing("submit") as documents:
@@ -98,7 +99,7 @@ class _Tally:
     """Counts what became of a submission's documents, and names what failed, as it comes."""
 
     def __init__(self, batch: str, reading: Reading) -> None:
-        self._batch = batch
+        self.batch = batch
         self._reading = reading
         self._started = time.perf_counter()
         self._outcomes: Counter[Submitted] = Counter()
@@ -108,7 +109,7 @@ class _Tally:
 
     def follow(self, service: SubmitService, documents: Iterator[Document], source: str) -> None:
         """Submit documents and take note of each."""
-        for report in service.submit(documents, batch=self._batch, source=source, expected_bytes=self._reading.bytes):
+        for report in service.submit(documents, batch=self.batch, source=source, expected_bytes=self._reading.bytes):
             self._outcomes[report.outcome] += 1
             self._tell(report)
 
@@ -127,9 +128,9 @@ class _Tally:
         seconds = round(time.perf_counter() - self._started, 1)
         if as_json:
             facts = {"skipped": self._reading.skipped, "seconds": seconds}
-            print_json({"batch": self._batch, "documents": counts, **facts})
+            print_json({"batch": self.batch, "documents": counts, **facts})
         else:
-            out.print(f"{self._batch}: {', '.join(f'{count} {name}' for name, count in counts.items())}; {seconds} s")
+            out.print(f"{self.batch}: {', '.join(f'{count} {name}' for name, count in counts.items())}; {seconds} s")
         if self._reading.nothing and not self._refused:
             complain_of_nothing()
             return 2
