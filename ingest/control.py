@@ -1,11 +1,15 @@
 """Orders to documents that were submitted: try failed ones again, cancel a submission."""
 
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
-from umg_search.model import DocumentKey
-from umg_search.ports import Engine, Queue, Sender
+from ingest.messages import Messages, Waiting, pending
+from umg_search.errors import ConfigurationError
+from umg_search.model import Batch, DocumentKey, DocumentState
+from umg_search.ports import Engine, Queue, Selection, Sender
+from umg_search.store import jobs
+from umg_search.store.admin import pages
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,18 +30,57 @@ class ControlService:
     def __init__(
         self, engine: Engine, queue: Queue, sender: Sender, *, batch_chars: int, clock: Callable[[], float] = time.time
     ) -> None:
-        raise NotImplementedError
+        self._engine = engine
+        self._queue = queue
+        self._messages = Messages(engine, sender, batch_chars=batch_chars)
+        self._clock = clock
 
     def retry(self, batch: str | None = None) -> RetryReport:
         """Queue failed documents again, all of them or those of one submission, with their attempts forgotten.
 
         ConfigurationError where there is no such submission.
         """
-        raise NotImplementedError
+        self._queue.create()
+        wanted: Selection = {"state": DocumentState.FAILED}
+        if batch is not None:
+            self._known(batch)
+            wanted["batch"] = batch
+        queued, broker = 0, ""
+        without: list[DocumentKey] = []
+        for page in pages(self._engine.entries(**wanted)):
+            without += [entry.key for entry in page if entry.job is None and entry.key is not None]
+            again = [jobs.retried(entry, entry.job, self._clock()) for entry in page if entry.job is not None]
+            written = [entry for entry in self._engine.write_entries(again) if entry is not None]
+            broker = self._messages.send(written) or broker
+            queued += len(written)
+        return RetryReport(queued, tuple(without), broker)
 
     def cancel(self, batch: str) -> int:
         """Cancel the documents of a submission that are not done; return how many. What was live stays live.
 
         A worker that has one of them drops it at its next write. ConfigurationError where there is no such submission.
         """
-        raise NotImplementedError
+        self._queue.create()
+        self._queue.write_batch(replace(self._known(batch), cancelled=True))
+        return sum(self._cancel(pending(page)) for page in pages(self._engine.entries(batch=batch)))
+
+    def _known(self, batch: str) -> Batch:
+        known = self._queue.batch(batch)
+        if known is None:
+            raise ConfigurationError(f"There is no submission {batch!r}: `umg status` lists the latest ones.")
+        return known
+
+    def _cancel(self, waiting: Sequence[Waiting]) -> int:
+        """Cancel documents, however often workers change them meanwhile, which brings them nearer to their end."""
+        count = 0
+        while waiting:
+            now = self._clock()
+            written = self._engine.write_entries([jobs.cancelled(entry, now) for entry, _ in waiting])
+            done = [item for item, entry in zip(waiting, written, strict=True) if entry is not None]
+            self._queue.delete_texts([jobs.text_key(entry, job) for entry, job in done])
+            count += len(done)
+            lost = {item[0].document: item[1] for item, entry in zip(waiting, written, strict=True) if entry is None}
+            again = self._engine.fetch(None, list(lost), []).entries
+            # Not where it has the job of a later submission by now.
+            waiting = [item for item in pending(again.values()) if item[1].number == lost[item[0].document].number]
+        return count

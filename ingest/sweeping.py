@@ -1,11 +1,29 @@
 """What keeps asynchronous ingestion going: dead workers, forgotten messages, and what is left over."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
+from ingest.messages import Messages, Waiting, mark, pending
+from ingest.work import bury
+from umg_search.errors import BrokerUnreachable
+from umg_search.model import LedgerEntry, TextKey
 from umg_search.ports import Engine, Queue, Sender
+from umg_search.store.admin import pages
+from umg_search.store.jobs import sent, text_key
 from umg_search.store.writer import Writer
+
+ORPHAN_S = 3_600.0
+"""Age of a text that nobody names, and of a run that nobody ended, from which it is deleted.
+
+A submission takes seconds from the text to the ledger entry that names it.
+"""
+
+IN_FLIGHT_S = 30.0
+"""A document is not missed among the messages for so long after its ledger entry was written: they follow it."""
+
+_PAGE = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +58,92 @@ class SweepService:
         resend_s: float,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        raise NotImplementedError
+        self._engine = engine
+        self._queue = queue
+        self._sender = sender
+        self._messages = Messages(engine, sender, batch_chars=batch_chars)
+        self._writer = writer
+        self._resend_s = resend_s
+        self._clock = clock
 
     def sweep(self) -> SweepReport:
         """Look once; engine errors are raised, and the next sweep goes on where this one stopped."""
-        raise NotImplementedError
+        self._queue.create()
+        revived, failed, broker = self._revive()
+        resent, silence = self._resend()
+        index = self._engine.active_set()
+        return SweepReport(
+            revived=revived,
+            failed=failed,
+            resent=resent,
+            orphans=self._delete_orphans(),
+            runs=self._queue.end_runs(before=self._clock() - ORPHAN_S),
+            cleaned=self._writer.sweep(index) if index else 0,
+            broker=broker or silence,
+        )
+
+    def _revive(self) -> tuple[int, int, str]:
+        """Take documents out of dead workers' hands; return how many wait again and failed, and the broker's word."""
+        revived = failed = 0
+        broker = ""
+        for page in pages(self._engine.entries(held=True)):
+            changed = bury(self._engine, self._dead(pending(page)), self._clock())
+            waiting = [entry for entry in changed if entry.pending is not None]
+            broker = self._messages.send(waiting) or broker
+            revived += len(waiting)
+            failed += len(changed) - len(waiting)
+        return revived, failed, broker
+
+    def _dead(self, held: Sequence[Waiting]) -> list[Waiting]:
+        until = self._queue.runs(sorted({job.run for _, job in held}))
+        now = self._clock()
+        return [(entry, job) for entry, job in held if until.get(job.run, 0.0) <= now]
+
+    def _resend(self) -> tuple[int, str]:
+        """Send documents whose messages the broker forgot; return how many, and what it says where it does not answer.
+
+        Its mark is missing or another where it was wiped, and it is set last, so that nothing is taken for sent before
+        it is.
+        """
+        try:
+            known = self._sender.marker()
+            forgot = known is None or known != self._queue.marker()
+            count, broker = self._send_before(self._limit(forgot=forgot))
+            if forgot and not broker:
+                mark(self._queue, self._sender)
+        except BrokerUnreachable as error:
+            return 0, str(error)
+        return count, broker
+
+    def _limit(self, *, forgot: bool) -> float:
+        """Return the time before which a message that is not worked on yet must have been lost."""
+        now = self._clock()
+        if forgot:
+            return now
+        return now - (self._resend_s if self._sender.waiting() else min(IN_FLIGHT_S, self._resend_s))
+
+    def _send_before(self, limit: float) -> tuple[int, str]:
+        count = 0
+        for page in pages(self._engine.entries(sent_before=limit)):
+            now = self._clock()
+            written = self._engine.write_entries([sent(entry, job, now) for entry, job in pending(page)])
+            waiting = [entry for entry in written if entry is not None]
+            if broker := self._messages.send(waiting):
+                return count, broker
+            count += len(waiting)
+        return count, ""
+
+    def _delete_orphans(self) -> int:
+        """Delete texts that no ledger entry names."""
+        texts = self._queue.text_keys(before=self._clock() - ORPHAN_S)
+        count = 0
+        while page := list(islice(texts, _PAGE)):
+            entries = self._engine.fetch(None, [key.document for key in page], []).entries
+            orphans = [key for key in page if not _is_named(key, entries.get(key.document))]
+            self._queue.delete_texts(orphans)
+            count += len(orphans)
+        return count
+
+
+def _is_named(key: TextKey, entry: LedgerEntry | None) -> bool:
+    return entry is not None and entry.job is not None and text_key(entry, entry.job) == key

@@ -28,6 +28,7 @@ from umg_search.model import (
     StoredSet,
     StoredVector,
     TextBlock,
+    TextKey,
     Ticket,
     Vectors,
 )
@@ -298,19 +299,19 @@ class Queue(Protocol):
         """Make the queue and the ledger where there are none; no index set is needed."""
         ...
 
-    def put_texts(self, texts: Sequence[QueuedText]) -> Mapping[Ticket, str]:
+    def put_texts(self, texts: Sequence[QueuedText]) -> Mapping[TextKey, str]:
         """Store raw documents; return a reason for each that failed."""
         ...
 
-    def texts(self, tickets: Sequence[Ticket]) -> Mapping[Ticket, Document]:
+    def texts(self, keys: Sequence[TextKey]) -> Mapping[TextKey, Document]:
         """Read raw documents as they are now; those that are gone are missing."""
         ...
 
-    def delete_texts(self, tickets: Sequence[Ticket]) -> None:
+    def delete_texts(self, keys: Sequence[TextKey]) -> None:
         """Delete raw documents; one that is gone already is no failure."""
         ...
 
-    def text_tickets(self, *, before: float) -> Iterator[Ticket]:
+    def text_keys(self, *, before: float) -> Iterator[TextKey]:
         """Go through the texts that were queued before a time (seconds since the epoch)."""
         ...
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.conftest import SERVERS
 from umg_search.errors import ConfigurationError
-from umg_search.model import Batch, Document, DocumentHash, DocumentState, QueuedText, Ticket
+from umg_search.model import Batch, Document, DocumentHash, DocumentState, QueuedText, TextKey
 from umg_search.ports import Engine, Queue, Selection
 from umg_search.settings import Settings
 from umg_search.store import jobs, ledger
@@ -40,23 +40,23 @@ def place(request: pytest.FixtureRequest, server_prefix: Callable[[str], tuple[s
     made.engine.close()
 
 
-def ticket(number: int, byte: int = 1) -> Ticket:
-    return Ticket(DocumentHash(bytes([byte]) * 16), number)
+def key(number: int, byte: int = 1) -> TextKey:
+    return TextKey(DocumentHash(bytes([byte]) * 16), number, "f1")
 
 
 def test_texts_come_back_as_they_were_until_they_are_deleted(place: Place) -> None:
     other = replace(DOCUMENT, id="b", text="x" * 70_000, metadata={}, acl=())
-    assert place.queue.put_texts([QueuedText(ticket(1), DOCUMENT, 5.0), QueuedText(ticket(2), other, 6.0)]) == {}
-    assert place.queue.texts([ticket(1), ticket(2), ticket(3)]) == {ticket(1): DOCUMENT, ticket(2): other}
-    place.queue.delete_texts([ticket(1), ticket(3)])
-    assert place.queue.texts([ticket(1), ticket(2)]) == {ticket(2): other}
+    assert place.queue.put_texts([QueuedText(key(1), DOCUMENT, 5.0), QueuedText(key(2), other, 6.0)]) == {}
+    assert place.queue.texts([key(1), key(2), key(3)]) == {key(1): DOCUMENT, key(2): other}
+    place.queue.delete_texts([key(1), key(3)])
+    assert place.queue.texts([key(1), key(2)]) == {key(2): other}
 
 
 def test_texts_are_gone_through_by_age_and_the_backlog_is_their_bytes(place: Place) -> None:
-    texts = [QueuedText(ticket(1, byte), DOCUMENT, float(byte)) for byte in range(1, 6)]
+    texts = [QueuedText(key(1, byte), DOCUMENT, float(byte)) for byte in range(1, 6)]
     place.queue.put_texts(texts)
     place.queue.extend_run("r1", 1.0, "")  # records of another kind are no texts
-    assert set(place.queue.text_tickets(before=3.0)) == {ticket(1, 1), ticket(1, 2)}
+    assert set(place.queue.text_keys(before=3.0)) == {key(1, 1), key(1, 2)}
     backlog = place.queue.backlog()
     assert (backlog.documents, backlog.bytes) == (5, 5 * len(DOCUMENT.text.encode()))
     assert backlog.free_bytes is not None

@@ -58,7 +58,7 @@ from umg_search.model.identity import (
     generation_of,
     version_of,
 )
-from umg_search.model.jobs import Backlog, Batch, Failure, Job, QueuedText, Stage, Ticket
+from umg_search.model.jobs import Backlog, Batch, Failure, Job, QueuedText, Stage, TextKey, Ticket
 from umg_search.model.lists import (
     Candidates,
     Counts,
@@ -163,6 +163,7 @@ __all__ = [
     "StoredSet",
     "StoredVector",
     "TextBlock",
+    "TextKey",
     "Ticket",
     "TopHit",
     "Unquoted",

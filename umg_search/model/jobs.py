@@ -31,14 +31,15 @@ class Job:
     """Work on one document that a worker does, or is to do; the ledger has at most one a document.
 
     `number` is one of the document's generation numbers, so that none is used twice; messages name it. `fingerprint` is
-    that of text and attributes that wait. `attempts` counts leases when they are taken, `deaths` those that ended
-    without a word. `run` is the work that has it now, empty for nobody. `sent_at` (seconds since the epoch) is when the
-    message was last handed to the broker, 0 if it is known to be lost.
+    that of text and attributes that wait, `characters` the length of the text. `attempts` counts leases when they are
+    taken, `deaths` those that ended without a word. `run` is the work that has it now, empty for nobody. `sent_at`
+    (seconds since the epoch) is when the message was last handed to the broker, 0 if it is known to be lost.
     """
 
     batch: str
     number: int
     fingerprint: str = ""
+    characters: int = 0
     attempts: int = 0
     deaths: int = 0
     run: str = ""
@@ -52,11 +53,23 @@ class Ticket(NamedTuple):
     number: int
 
 
+class TextKey(NamedTuple):
+    """Identity of a raw document in the queue.
+
+    It has the job's fingerprint too: of two submissions that reach for the same number at once, one gets it, and the
+    other's text must not be in its place.
+    """
+
+    document: DocumentHash
+    number: int
+    fingerprint: str
+
+
 @dataclass(frozen=True, slots=True)
 class QueuedText:
     """A raw document that waits for a worker; `since` is when it was queued, in seconds since the epoch."""
 
-    ticket: Ticket
+    key: TextKey
     document: Document
     since: float
 

@@ -73,12 +73,12 @@ def tidy(engine: Engine, index: IndexSet, begun: Sequence[Write], finished: Mapp
         engine.publish(index)
 
 
-def sets_of(engine: Engine, index: IndexSet, entries: Iterable[LedgerEntry]) -> Mapping[str, IndexSet]:
+def sets_of(engine: Engine, index: IndexSet | None, entries: Iterable[LedgerEntry]) -> Mapping[str, IndexSet]:
     """Return the sets that hold something of documents, by label; a set that was dropped meanwhile is missing.
 
-    `index` is a set that the caller knows of: where no other is concerned, the engine is not asked.
+    `index` is a set that the caller knows of (None: of none): where no other is concerned, the engine is not asked.
     """
-    if {label for entry in entries for label in entry.sets} <= {index.label}:
+    if index is not None and {label for entry in entries for label in entry.sets} <= {index.label}:
         return {index.label: index}
     return {stored.index.label: stored.index for stored in engine.sets()}
 

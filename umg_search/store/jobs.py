@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from umg_search.model import Document, DocumentState, Job, LedgerEntry, Ticket
+from umg_search.model import Document, DocumentState, Job, LedgerEntry, TextKey, Ticket
 from umg_search.ports import Selection
 from umg_search.store import ledger
 
@@ -15,7 +15,7 @@ def fingerprint(document: Document) -> str:
 
 def queued(entry: LedgerEntry, document: Document, batch: str, source: str, now: float) -> LedgerEntry:
     """Return the entry with a new job in place of any other; its message counts as sent from now on."""
-    job = Job(batch, entry.next_generation, fingerprint(document), sent_at=now)
+    job = Job(batch, entry.next_generation, fingerprint(document), len(document.text), sent_at=now)
     return replace(
         _waiting(entry, job, now),
         key=document.key,
@@ -59,6 +59,11 @@ def cancelled(entry: LedgerEntry, now: float) -> LedgerEntry:
 def ticket_of(entry: LedgerEntry, job: Job) -> Ticket:
     """Return what a message says of a job."""
     return Ticket(entry.document, job.number)
+
+
+def text_key(entry: LedgerEntry, job: Job) -> TextKey:
+    """Return what a job's text is called in the queue."""
+    return TextKey(entry.document, job.number, job.fingerprint)
 
 
 def held_by(entry: LedgerEntry | None, run: str) -> bool:

@@ -11,7 +11,7 @@ from urllib.parse import quote
 import orjson
 
 from umg_search.errors import EngineError
-from umg_search.model import Backlog, Batch, Document, QueuedText, Ticket
+from umg_search.model import Backlog, Batch, Document, QueuedText, TextKey
 from umg_search.settings import Settings
 from umg_search.store import mappings
 from umg_search.store.actions import Action
@@ -47,39 +47,39 @@ class ServerQueue:
 
     # --- texts --------------------------------------------------------------------------------------------------
 
-    def put_texts(self, texts: Sequence[QueuedText]) -> Mapping[Ticket, str]:
+    def put_texts(self, texts: Sequence[QueuedText]) -> Mapping[TextKey, str]:
         """Store raw documents; return a reason for each that failed."""
-        todo = (Action(text.ticket, self._lines("index", _text_id(text.ticket), _text_to_json(text))) for text in texts)
-        failed: dict[Ticket, str] = {}
+        todo = (Action(text.key, self._lines("index", _text_id(text.key), _text_to_json(text))) for text in texts)
+        failed: dict[TextKey, str] = {}
         for outcome in self._bulk.send(todo):
             if not outcome.done:
                 failed[outcome.action.subject] = reason_for(outcome, self._server.where)
         return failed
 
-    def texts(self, tickets: Sequence[Ticket]) -> Mapping[Ticket, Document]:
+    def texts(self, keys: Sequence[TextKey]) -> Mapping[TextKey, Document]:
         """Read raw documents by real-time multi-gets."""
-        found = self._get([_text_id(ticket) for ticket in tickets])
+        found = self._get([_text_id(key) for key in keys])
         return {
-            ticket: _document_from_json(source["document"])
-            for ticket, source in zip(tickets, found, strict=True)
+            key: _document_from_json(source["document"])
+            for key, source in zip(keys, found, strict=True)
             if source is not None
         }
 
-    def delete_texts(self, tickets: Sequence[Ticket]) -> None:
+    def delete_texts(self, keys: Sequence[TextKey]) -> None:
         """Delete raw documents by id."""
-        self._delete([_text_id(ticket) for ticket in tickets])
+        self._delete([_text_id(key) for key in keys])
 
-    def text_tickets(self, *, before: float) -> Iterator[Ticket]:
+    def text_keys(self, *, before: float) -> Iterator[TextKey]:
         """Go through the texts that were queued before a time, page by page."""
         hits = self._search(
             {
                 "query": _of_kind("text", {"range": {"since": {"lt": before}}}),
-                "sort": [{"ticket": "asc"}],
+                "sort": [{"text": "asc"}],
                 "size": PAGE,
                 "_source": False,
             }
         )
-        yield from (_ticket(hit["_id"]) for hit in hits)
+        yield from (_text_key(hit["_id"]) for hit in hits)
 
     def backlog(self) -> Backlog:
         """Measure what waits, and what the disks still take above the watermark from which shards are moved away."""
@@ -101,16 +101,16 @@ class ServerQueue:
 
     def extend_run(self, run: str, until: float, owner: str) -> None:
         """Note that a run is at work until a time."""
-        self._put(f"run-{run}", {"kind": "run", "until": until, "owner": owner})
+        self._put(f"run.{run}", {"kind": "run", "until": until, "owner": owner})
 
     def runs(self, runs: Sequence[str]) -> Mapping[str, float]:
         """Return until when runs are at work."""
-        found = self._get([f"run-{run}" for run in runs])
+        found = self._get([f"run.{run}" for run in runs])
         return {run: float(source["until"]) for run, source in zip(runs, found, strict=True) if source is not None}
 
     def end_run(self, run: str) -> None:
         """Forget a run."""
-        self._delete([f"run-{run}"])
+        self._delete([f"run.{run}"])
 
     def end_runs(self, *, before: float) -> int:
         """Forget the runs whose time was over before a time."""
@@ -123,11 +123,11 @@ class ServerQueue:
 
     def write_batch(self, batch: Batch) -> None:
         """Store what is known of a submission."""
-        self._put(f"batch-{batch.id}", {"kind": "batch", "since": batch.created_at, "batch": asdict(batch)})
+        self._put(f"batch.{batch.id}", {"kind": "batch", "since": batch.created_at, "batch": asdict(batch)})
 
     def batch(self, id: str) -> Batch | None:
         """Return a submission as it is known now."""
-        (source,) = self._get([f"batch-{id}"])
+        (source,) = self._get([f"batch.{id}"])
         return None if source is None else Batch(**source["batch"])
 
     def batches(self, *, most: int = 50) -> Sequence[Batch]:
@@ -188,19 +188,19 @@ def _of_kind(kind: str, *conditions: Mapping[str, Any]) -> dict[str, Any]:
     return {"bool": {"filter": [{"term": {"kind": kind}}, *conditions]}}
 
 
-def _text_id(ticket: Ticket) -> str:
-    return f"text-{document_id(ticket.document)}-{ticket.number}"
+def _text_id(key: TextKey) -> str:
+    return f"text.{document_id(key.document)}.{key.number}.{key.fingerprint}"
 
 
-def _ticket(text_id: str) -> Ticket:
-    document, _, number = text_id.removeprefix("text-").rpartition("-")
-    return Ticket(document_hash(document), int(number))
+def _text_key(text_id: str) -> TextKey:
+    _, document, number, fingerprint = text_id.split(".")
+    return TextKey(document_hash(document), int(number), fingerprint)
 
 
 def _text_to_json(text: QueuedText) -> dict[str, Any]:
     return {
         "kind": "text",
-        "ticket": _text_id(text.ticket),
+        "text": _text_id(text.key),
         "since": text.since,
         "bytes": len(text.document.text.encode("utf-8")),
         "document": {**asdict(text.document), "acl": list(text.document.acl)},

@@ -71,7 +71,7 @@ _ENTRY = frozenset(
     }
 )
 _STATE = frozenset({"live", "retired", "text_fingerprint"})
-_JOB = frozenset({"batch", "number", "fingerprint", "attempts", "deaths", "run", "sent_at"})
+_JOB = frozenset({"batch", "number", "fingerprint", "characters", "attempts", "deaths", "run", "sent_at"})
 _BLOCK = frozenset({"start", "text", "bounds", "counts"})
 
 
@@ -233,6 +233,7 @@ def _job_from_json(data: Mapping[str, Any]) -> Job:
         batch=data["batch"],
         number=int(data["number"]),
         fingerprint=data["fingerprint"],
+        characters=int(data["characters"]),
         attempts=int(data["attempts"]),
         deaths=int(data["deaths"]),
         run=data["run"],

@@ -25,7 +25,6 @@ from umg_search.model import (
     SetRole,
     SetSpec,
     Stage,
-    Ticket,
     version_of,
 )
 from umg_search.ports import ChunkId, Engine, Queue
@@ -33,7 +32,7 @@ from umg_search.store import generations, ledger
 from umg_search.store.attributes import attributes_of, misfit
 from umg_search.store.entries import ids_of
 from umg_search.store.generations import Write
-from umg_search.store.jobs import held_by
+from umg_search.store.jobs import held_by, text_key
 from umg_search.store.plans import Change, Seen, change_of, is_held, is_live, job_of, jobs_of, still_wanted
 from umg_search.windows import window_count
 
@@ -142,7 +141,7 @@ class Writer:
             entry = self._live_entry(index, document)
         raise WriteConflict(CONFLICT)
 
-    def delete(self, index: IndexSet, keys: Sequence[DocumentKey]) -> list[bool]:
+    def delete(self, index: IndexSet | None, keys: Sequence[DocumentKey]) -> list[bool]:
         """Delete documents from all sets; False for one that the ledger does not know. A tombstone remains."""
         return [self._delete(index, key) for key in keys]
 
@@ -308,7 +307,7 @@ class Writer:
                 changed = ledger.retire(changed, each.label, self._clock())
         return changed
 
-    def _delete(self, index: IndexSet, key: DocumentKey) -> bool:
+    def _delete(self, index: IndexSet | None, key: DocumentKey) -> bool:
         for _ in range(ATTEMPTS):
             entry = self._entries(index, [key]).get(key.hash)
             if entry is None or entry.key is None:
@@ -317,12 +316,12 @@ class Writer:
             tombstone = self._engine.write_entries([ledger.remove(entry, self._clock())])[0]
             if tombstone is not None:
                 if self._queue is not None and entry.job is not None:
-                    self._queue.delete_texts([Ticket(entry.document, entry.job.number)])
+                    self._queue.delete_texts([text_key(entry, entry.job)])
                 generations.clear(self._engine, self._sets_of(index, [tombstone]), [tombstone], busy=busy)
                 return True
         raise WriteConflict(f"Document {key.id!r} is being changed by another writer: delete it again.")
 
-    def _sets_of(self, index: IndexSet, entries: Sequence[LedgerEntry]) -> Mapping[str, IndexSet]:
+    def _sets_of(self, index: IndexSet | None, entries: Sequence[LedgerEntry]) -> Mapping[str, IndexSet]:
         return generations.sets_of(self._engine, index, entries)
 
     def _entries(self, index: IndexSet | None, keys: Sequence[DocumentKey]) -> Mapping[DocumentHash, LedgerEntry]:

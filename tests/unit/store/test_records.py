@@ -82,7 +82,7 @@ ENTRIES = st.builds(
     sets=st.dictionaries(st.from_regex(r"v\d+", fullmatch=True), STATES),
     stage=st.text(),
     error_class=st.text(),
-    job=st.none() | st.builds(Job, st.text(), NUMBERS, st.text(), NUMBERS, NUMBERS, st.text(), TIMES),
+    job=st.none() | st.builds(Job, st.text(), NUMBERS, st.text(), NUMBERS, NUMBERS, NUMBERS, st.text(), TIMES),
     batch=st.text(),
     source=st.text(),
     token=st.none() | st.tuples(NUMBERS, NUMBERS),
@@ -122,7 +122,7 @@ def test_blocks_come_back_as_they_were(block: TextBlock) -> None:
 def test_the_shape_of_an_entry_is_fixed() -> None:
     """Entries are on disk and in indices with a strict mapping."""
     state = SetState(Generation(2, 40), (Retired(1, 30, 5.0),), "f2")
-    entry = replace(ENTRY, sets={"v1": state}, job=Job("b1", 3, "f3", 2, 1, "r1", 6.0), batch="b1", source="/docs")
+    entry = replace(ENTRY, sets={"v1": state}, job=Job("b1", 3, "f3", 7, 2, 1, "r1", 6.0), batch="b1", source="/docs")
     assert entry_to_json(entry) == {
         "collection": "default",
         "id": "a",
@@ -143,6 +143,7 @@ def test_the_shape_of_an_entry_is_fixed() -> None:
             "batch": "b1",
             "number": 3,
             "fingerprint": "f3",
+            "characters": 7,
             "attempts": 2,
             "deaths": 1,
             "run": "r1",
