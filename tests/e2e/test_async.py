@@ -4,7 +4,6 @@ import gzip
 import itertools
 import json
 import os
-import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -17,7 +16,7 @@ from dev.errors import MissingToolError
 from ingest.chunks import split_documents
 from ingest.sentences import SentenceOptions
 from tests.conftest import SERVERS
-from tests.processes import MODEL, ROOT, UMG, Deployment, deployment
+from tests.processes import MODEL, ROOT, Deployment, deployment
 from umg_search.encoding.tokens import WordCounter
 from umg_search.model import Document
 from umg_search.search import Query, RankingOptions, SearchService
@@ -94,9 +93,7 @@ def test_five_hundred_documents_go_through_two_workers(
 
 def _watched(umg: Deployment, batch: str) -> list[str]:
     """Wait for a submission, and return the counts as they were shown."""
-    command = [*UMG, "status", "--batch", batch, "--watch"]
-    done = subprocess.run(command, env=umg.environment(), capture_output=True, text=True, check=True, timeout=300)  # noqa: S603 - our own program
-    return done.stderr.splitlines()
+    return umg.run("status", "--batch", batch, "--watch").err.splitlines()
 
 
 def _told(umg: Deployment, worker: str) -> list[dict]:

@@ -9,8 +9,9 @@ from typing import Annotated
 
 import typer
 
+from ingest.decisions import Submitted
 from ingest.services import control_service, submit_service
-from ingest.submission import SubmitReport, SubmitService, Submitted, new_batch
+from ingest.submission import SubmitReport, SubmitService, new_batch
 from ingest.syncing import Sync
 from umg_search.cli.commands import AsJson, Collection, opened
 from umg_search.cli.output import complain, err, out, print_json
