@@ -61,8 +61,10 @@ def options(settings: Settings) -> dict[str, Any]:
         "task_time_limit": limit,
         "task_soft_time_limit": soft_limit(limit),
         # A worker takes a message when a child is free for it, so none waits in the memory of a worker that may die.
-        "worker_prefetch_multiplier": 1,
+        # The multiplier must then be 0: its bound counts acknowledgements, and one that fails since Redis is away is
+        # counted as missing for ever. With 1 and one child, the worker would never take another message.
         "worker_disable_prefetch": True,
+        "worker_prefetch_multiplier": 0,
         # A child that has grown so far is replaced after its message, before a document meets the hard bound of
         # tasks.worker. Celery counts in KiB. By number of tasks none is replaced: each one loads its models anew.
         "worker_max_memory_per_child": settings.worker_memory_mb * 1024 * 3 // 4 or None,

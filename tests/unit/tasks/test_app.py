@@ -15,7 +15,7 @@ def test_a_message_outlives_its_worker() -> None:
     assert conf.task_acks_late
     assert conf.task_reject_on_worker_lost
     assert not conf.task_acks_on_timeout
-    assert conf.worker_prefetch_multiplier == 1
+    assert conf.worker_prefetch_multiplier == 0
     assert conf.worker_disable_prefetch
 
 
