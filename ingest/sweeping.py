@@ -23,6 +23,9 @@ A submission takes seconds from the text to the ledger entry that names it.
 IN_FLIGHT_S = 30.0
 """A document is not missed among the messages for so long after its ledger entry was written: they follow it."""
 
+CLOCKS_S = 3_600.0
+"""Most that clocks of machines differ by: what another machine sent in the future was sent all the same."""
+
 _PAGE = 500
 
 
@@ -119,7 +122,7 @@ class SweepService:
         """Return the time before which a message that is not worked on yet must have been lost."""
         now = self._clock()
         if forgot:
-            return now
+            return now + CLOCKS_S
         return now - (self._resend_s if self._sender.waiting() else min(IN_FLIGHT_S, self._resend_s))
 
     def _send_before(self, limit: float) -> tuple[int, str]:

@@ -60,17 +60,24 @@ class WorkReport:
 class _Message:
     """Documents of a message by what is to be done with them; filled while that is found out."""
 
+    tickets: int
+    told: Callable[[IngestReport], object]
     workable: list[Waiting] = field(default_factory=list)
     lost: list[Waiting] = field(default_factory=list)
-    dropped: int = 0
     held: int = 0
     wait_s: float = 0.0
     separated: int = 0
     reports: list[IngestReport] = field(default_factory=list)
 
+    def settle(self, report: IngestReport) -> None:
+        """Note what became of a document, and tell it."""
+        self.reports.append(report)
+        self.told(report)
+
     def report(self) -> WorkReport:
         """Return what became of it."""
-        return WorkReport(tuple(self.reports), self.dropped, self.separated, self.held, self.wait_s)
+        dropped = self.tickets - len(self.reports) - self.separated - self.held
+        return WorkReport(tuple(self.reports), dropped, self.separated, self.held, self.wait_s)
 
 
 class WorkService:
@@ -101,7 +108,14 @@ class WorkService:
         self._clock = clock
 
     def work(
-        self, batch: str, tickets: Sequence[Ticket], *, run: str, owner: str = "", previous_run: str = ""
+        self,
+        batch: str,
+        tickets: Sequence[Ticket],
+        *,
+        run: str,
+        owner: str = "",
+        previous_run: str = "",
+        told: Callable[[IngestReport], object] = lambda _: None,
     ) -> WorkReport:
         """Work on the documents of a message and return what became of them.
 
@@ -109,9 +123,10 @@ class WorkService:
         who does it. `previous_run` is an earlier execution for the same message that ended in a transient error.
         Transient errors (EngineBusy, EngineUnreachable) and what else stops the work (SystemExit, KeyboardInterrupt)
         are raised after the documents were handed back, so that the message can be worked again, at once or later.
+        `told` is called with the report of each document as soon as it is settled.
         """
         del batch  # the ledger knows it better: a later submission of the same text takes its job over
-        message = self._read(tickets, {run, previous_run})
+        message = self._read(tickets, {run, previous_run}, told)
         self._bury(message)
         self._separate(message, alone=len(tickets) == 1)
         if message.workable:
@@ -123,12 +138,11 @@ class WorkService:
 
     # --- before the work ----------------------------------------------------------------------------------------
 
-    def _read(self, tickets: Sequence[Ticket], own: set[str]) -> _Message:
+    def _read(self, tickets: Sequence[Ticket], own: set[str], told: Callable[[IngestReport], object]) -> _Message:
         """Sort the documents of a message by whose hands they are in."""
-        message = _Message()
+        message = _Message(len(set(tickets)), told)
         entries = self._engine.fetch(None, [ticket.document for ticket in tickets], []).entries
         waiting = _named(tickets, entries)
-        message.dropped = len(tickets) - len(waiting)
         others = sorted({job.run for _, job in waiting} - own - {""})
         until = self._queue.runs(others)
         now = self._clock()
@@ -148,7 +162,7 @@ class WorkService:
             if entry.pending is not None:
                 message.workable.append((entry, entry.pending))
             else:
-                message.reports.append(_failed(entry))
+                message.settle(_failed(entry))
 
     def _separate(self, message: _Message, *, alone: bool) -> None:
         """Send documents whose worker died in messages of their own, unless this is one."""
@@ -161,33 +175,33 @@ class WorkService:
         """Take the documents into this run's hands; those that others changed meanwhile are dropped."""
         now = self._clock()
         written = self._engine.write_entries([jobs.taken(entry, job, run, now) for entry, job in message.workable])
-        taken = pending(entry for entry in written if entry is not None)
-        message.dropped += len(message.workable) - len(taken)
-        return taken
+        return pending(entry for entry in written if entry is not None)
 
     # --- the work -----------------------------------------------------------------------------------------------
 
     def _work(self, message: _Message, taken: list[Waiting], run: str, lease: RunLease) -> None:
-        reports: list[IngestReport] = []
+        failures: list[IngestReport] = []
         try:
-            self._store(taken, run, lease, reports)
+            self._store(message, taken, run, lease, failures)
         except UmgError:  # concerns the engine or the settings, no single document
             self._hand_back(taken, run)
             raise
         except self._personal as error:
-            self._conclude(message, taken, run, reports, error)
+            self._conclude(message, taken, run, failures, error)
         except BaseException:
             self._hand_back(taken, run)
             raise
         else:
-            self._conclude(message, taken, run, reports)
+            self._conclude(message, taken, run, failures)
 
-    def _store(self, taken: list[Waiting], run: str, lease: RunLease, reports: list[IngestReport]) -> None:
-        """Store the documents, and collect what became of each as it comes."""
+    def _store(
+        self, message: _Message, taken: list[Waiting], run: str, lease: RunLease, failures: list[IngestReport]
+    ) -> None:
+        """Store the documents, and collect those that failed: the ledger must say so too, or that is no last word."""
         texts = self._queue.texts([jobs.text_key(entry, job) for entry, job in taken])
         lacking = [_named_only(entry) for entry, job in taken if jobs.text_key(entry, job) not in texts]
         why = Failure(LOST_TEXT, Stage.READING)
-        reports += self._writer.mark_failed(None, [(document, why) for document in lacking], run=run)
+        failures += self._writer.mark_failed(None, [(document, why) for document in lacking], run=run)
 
         def documents() -> Iterator[Document]:
             for document in texts.values():
@@ -196,14 +210,17 @@ class WorkService:
 
         with closing(self._ingest.ingest(documents(), run=run)) as stored:
             for report in stored:
-                reports.append(report)
+                if report.outcome is Outcome.FAILED:
+                    failures.append(report)
+                else:
+                    message.settle(report)
 
     def _conclude(
         self,
         message: _Message,
         taken: list[Waiting],
         run: str,
-        reports: Sequence[IngestReport],
+        failures: Sequence[IngestReport],
         error: BaseException | None = None,
     ) -> None:
         """Forget the texts that are done with, and see to the documents that are not.
@@ -222,10 +239,10 @@ class WorkService:
             why = self._failure(error)
         again = [item for item in left if item not in final]
         message.separated += self._send_again(self._handed_back(again, died=error is not None))
-        message.reports += self._writer.mark_failed(None, [(_named_only(entry), why) for entry, _ in final], run=run)
-        settled = [report for report in reports if _is_settled(report, entries)]
-        message.reports += settled
-        message.dropped += len(taken) - len(left) - len(settled)
+        settled = [report for report in failures if _has_failed(report, entries)]
+        settled += self._writer.mark_failed(None, [(_named_only(entry), why) for entry, _ in final], run=run)
+        for report in settled:
+            message.settle(report)
 
     def _failure(self, error: BaseException) -> Failure:
         if isinstance(error, MemoryError):
@@ -296,10 +313,8 @@ def _of_run(taken: Sequence[Waiting], entries: Entries, run: str) -> list[Waitin
     return [(entry, job) for entry, job in _named(_tickets(taken), entries) if job.run == run]
 
 
-def _is_settled(report: IngestReport, entries: Entries) -> bool:
-    """Tell whether a report is what the ledger says too: a failure that it does not know was no last word."""
-    if report.outcome is not Outcome.FAILED:
-        return True
+def _has_failed(report: IngestReport, entries: Entries) -> bool:
+    """Tell whether the ledger says of a document too that it failed."""
     entry = entries.get(DocumentKey(report.collection, report.document_id).hash)
     return entry is not None and entry.state is DocumentState.FAILED
 

@@ -2,6 +2,7 @@
 
 import json
 import re
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from fnmatch import fnmatchcase
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.fakes.asynchronous import Site, document
 from tests.fakes.encoders import HashedWords, encoded, spec
 from umg_search.granularity import Expert, Granularity
 from umg_search.model import Document, Outcome
@@ -16,6 +18,7 @@ from umg_search.ports import Scope
 from umg_search.search import Query, SearchService
 from umg_search.settings import Settings
 from umg_search.store.admin import Sets, lease
+from umg_search.store.queue import ServerQueue
 from umg_search.store.reader import Reader
 from umg_search.store.server import ServerEngine
 from umg_search.store.transports import Answer
@@ -23,6 +26,7 @@ from umg_search.store.writer import Writer
 from umg_search.wiring import open_engine
 
 ROLES = Path(__file__).parents[2] / "docs" / "roles"
+KIND = spec(access_control=True, granularities=(Granularity.G2,))
 READER, WRITER, OPERATOR = "umg_reader", "umg_writer", "umg_operator"
 
 ACTIONS = {
@@ -35,7 +39,7 @@ ACTIONS = {
     r"POST /_mget": ["indices:data/read/mget", "indices:data/read/mget[shard]"],
     r"GET /[^/]+/_stats/docs,store": ["indices:monitor/stats"],
     r"PUT /[^/]+": ["indices:admin/create"],
-    r"PUT /[^/]+/_(create|doc)/lease(\?.*)?": ["indices:data/write/index"],
+    r"PUT /[^/]+/_(create|doc)/[^/]+": ["indices:data/write/index"],
     r"DELETE /[^/]+": ["indices:admin/delete"],
     r"POST /_aliases": ["indices:admin/aliases"],
     r"GET /_cluster/health/[^/]+": ["cluster:monitor/health"],
@@ -48,14 +52,20 @@ ACTIONS = {
 """The servers' names for what each request, and each kind of item in a bulk request, does."""
 
 
+OPTIONAL = {"GET /_nodes/stats/fs", "GET /_cluster/settings"}
+"""Requests that a submission does without where they are forbidden."""
+
+
 class Recorded:
     """A server engine that keeps the method and path of each request, and the kinds of bulk items."""
 
     def __init__(self, settings: Settings) -> None:
         self.engine = ServerEngine(settings)
-        self.requests = {"GET /"}  # it was recognised by this one
+        self.queue = ServerQueue(settings)
+        self.requests = {"GET /"}  # they were recognised by this one
         self._send = self.engine._server._send
-        self.engine._server._send = self._recording
+        for server in (self.engine._server, self.queue._server):
+            server._send = self._recording
 
     def _recording(self, method: str, path: str, body: bytes | None, kind: str) -> Answer:
         path_alone = path.partition("?")[0]
@@ -66,7 +76,7 @@ class Recorded:
         return self._send(method, path, body, kind)
 
     def actions(self) -> set[str]:
-        return {action for request in self.requests for action in actions_of(request)}
+        return {action for request in self.requests - OPTIONAL for action in actions_of(request)}
 
 
 def actions_of(request: str) -> list[str]:
@@ -85,7 +95,7 @@ def allowed(server: str, role: str) -> list[str]:
 
 def write_everything(engine: ServerEngine) -> None:
     """Make a set; add, change, regroup and delete a document; clean up."""
-    kind = spec(access_control=True, granularities=(Granularity.G2,))
+    kind = KIND
     writer = Writer(engine, grace=0)
     index = writer.prepare(kind)
     first = Document(id="d", text="The gate is shut. It opens at seven.", acl=("ann",))
@@ -101,6 +111,19 @@ def write_everything(engine: ServerEngine) -> None:
     assert writer.delete(index, [other.key]) == [True]
 
 
+def queue_everything(engine: ServerEngine, queue: ServerQueue) -> None:
+    """Submit, work, fail, retry, cancel and sweep."""
+    site = Site(engine, queue, now=time.time(), spec=KIND)
+    site.submit(document("q"), document("long", sentences=201))
+    site.work_all()
+    assert site.control().retry().queued == 1
+    assert site.control().cancel("b1") == 1
+    site.sweep()
+    assert [batch.id for batch in queue.batches()] == ["b1"]
+    for name in ("q", "long"):
+        site.delete(name)
+
+
 def operate_everything(engine: ServerEngine) -> None:
     """Build a set beside the one that is there, go over to it and back, drop it, and purge."""
     sets = Sets(engine, grace=0)
@@ -110,7 +133,7 @@ def operate_everything(engine: ServerEngine) -> None:
         for each in (index, active):
             sets.flip(each)
         sets.drop(index.version)
-    assert sets.purge(days=0) == 1
+    assert sets.purge(days=0) == 1 + 2
 
 
 def read_everything(engine: ServerEngine) -> None:
@@ -118,7 +141,7 @@ def read_everything(engine: ServerEngine) -> None:
     found = SearchService(reader, HashedWords).search(Query(text="gate open", scope=Scope((), ("bob",))))
     assert [context.document_id for context in found.contexts] == ["d"]
     assert reader.text(Document(id="d", text="").key, ("bob",))
-    assert sum(reader.status().documents.values()) == 1 + 1  # with the tombstone
+    assert sum(reader.status().documents.values()) == 1 + 1 + 2  # with the tombstones
 
 
 @pytest.fixture
@@ -130,6 +153,7 @@ def server_settings(engine_settings: Settings) -> Settings:
 
 def test_roles_allow_what_is_asked_and_nothing_else(server_settings: Settings) -> None:
     reading, writing, operating = (Recorded(server_settings) for _ in range(3))
+    queue_everything(writing.engine, writing.queue)
     write_everything(writing.engine)
     read_everything(reading.engine)
     operate_everything(operating.engine)

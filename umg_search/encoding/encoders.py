@@ -25,6 +25,9 @@ from umg_search.windows import Window, window_at, windows
 _NAMED = 5
 """Windows that a warning names; of the others it gives the number."""
 
+_OUT_OF_MEMORY = ("out of memory", "can't allocate memory")
+"""What torch says of it in a RuntimeError, on a GPU and on a processor."""
+
 
 @dataclass(frozen=True, slots=True)
 class Encoded:
@@ -122,7 +125,7 @@ class Encoders:
             if not (isinstance(error, DocumentError) if isinstance(error, UmgError) else is_model_fault(error)):
                 raise
             if len(plans) == 1:
-                return [EncodingFailure(plans[0].split.document.key, _said(error), type(error).__name__)]
+                return [EncodingFailure(plans[0].split.document.key, *_said_and_kind(error))]
         else:
             return [self._finish(plan, texts) for plan in plans]
         half = len(plans) // 2
@@ -200,6 +203,14 @@ def _name(granularity: Granularity, window: Window) -> str:
 def _warning(names: Sequence[str], what: str) -> str:
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     return f"windows {', '.join(names[:_NAMED])}{more} {what}" if names else ""
+
+
+def _said_and_kind(error: Exception) -> tuple[str, str]:
+    """Return what an exception says, and the name of its class: MemoryError whatever a library calls that."""
+    said = _said(error)
+    if isinstance(error, MemoryError) or any(words in str(error) for words in _OUT_OF_MEMORY):
+        return f"It takes more memory than there is: split it, or allow more ({said})", MemoryError.__name__
+    return said, type(error).__name__
 
 
 def _said(error: Exception) -> str:

@@ -20,7 +20,7 @@ from umg_search.store.client import connect
 from umg_search.store.diagnosis.capacity import room
 from umg_search.store.diagnosis.facts import DISKS, SETTINGS, ask
 from umg_search.store.names import Names, document_hash, document_id
-from umg_search.store.server import PAGE, SEE_TO, multi_get, reason_for, refresh
+from umg_search.store.server import PAGE, SEE_TO, exists, multi_get, reason_for, refresh
 from umg_search.store.server_sets import create, size_of
 
 _GONE = 404
@@ -38,8 +38,7 @@ class ServerQueue:
 
     def create(self) -> None:
         """Make the queue and the ledger where there are none; who may not make indices may still find them there."""
-        both = f"/{self._names.documents},{self._names.queue}/_mapping"
-        if self._server.call("GET", both, accept={_GONE}).status != _GONE:
+        if exists(self._server, f"{self._names.documents},{self._names.queue}"):
             return
         dialect, size = self._server.dialect, size_of(self._settings)
         create(self._server, self._names.documents, mappings.ledger_index(dialect, **size))
@@ -83,6 +82,9 @@ class ServerQueue:
 
     def backlog(self) -> Backlog:
         """Measure what waits, and what the disks still take above the watermark from which shards are moved away."""
+        free_bytes = room(ask(self._server, "GET", DISKS), ask(self._server, "GET", SETTINGS))
+        if not exists(self._server, self._names.queue):
+            return Backlog(0, 0, free_bytes)
         refresh(self._server, [self._names.queue])
         body = {
             "query": _of_kind("text"),
@@ -94,7 +96,7 @@ class ServerQueue:
         return Backlog(
             documents=answer["hits"]["total"]["value"],
             bytes=int(answer["aggregations"]["bytes"]["value"]),
-            free_bytes=room(ask(self._server, "GET", DISKS), ask(self._server, "GET", SETTINGS)),
+            free_bytes=free_bytes,
         )
 
     # --- runs ---------------------------------------------------------------------------------------------------
@@ -132,6 +134,8 @@ class ServerQueue:
 
     def batches(self, *, most: int = 50) -> Sequence[Batch]:
         """Return the latest submissions, newest first."""
+        if not exists(self._server, self._names.queue):
+            return []
         refresh(self._server, [self._names.queue])
         body = {"query": _of_kind("batch"), "sort": [{"since": "desc"}], "size": most}
         hits = self._server.call("POST", f"/{self._names.queue}/_search", body).body["hits"]["hits"]

@@ -136,6 +136,8 @@ class ServerEngine:
 
     def entries(self, **selection: Unpack[Selection]) -> Iterator[LedgerEntry]:
         """Go through the ledger page by page, in the order of ids."""
+        if not exists(self._server, self._names.documents):
+            return
         refresh(self._server, [self._names.documents])
         body = {
             "query": bodies.selected(selection),
@@ -152,6 +154,8 @@ class ServerEngine:
 
     def states(self, *, batch: str | None = None) -> Mapping[DocumentState, int]:
         """Count the ledger's documents by state."""
+        if not exists(self._server, self._names.documents):
+            return {}
         refresh(self._server, [self._names.documents])
         query = bodies.selected({} if batch is None else {"batch": batch})
         body = {
@@ -248,8 +252,13 @@ class ServerEngine:
         return {_hash(item): _token(item) for item in found if item is not None and item["_source"]["write"] == mark}
 
 
+def exists(server: Connection, name: str) -> bool:
+    """Tell whether there is an index of this name."""
+    return server.call("GET", f"/{name}/_mapping", accept={_GONE}).status != _GONE
+
+
 def refresh(server: Connection, names: Sequence[str]) -> None:
-    """Refresh indices that are all there; servers let a refresh wait for a lost shard, longer than we do."""
+    """Refresh indices, which all exist; servers let a refresh wait for a lost shard, longer than we do."""
     joined = ",".join(names)
     state = server.call(
         "GET", f"/_cluster/health/{joined}?level=indices&wait_for_status=yellow&timeout=10s", accept={_TIMED_OUT}

@@ -170,7 +170,25 @@ def test_a_document_that_breaks_the_model_fails_alone_with_a_reason_on_one_line(
     made, _ = encoders()
     results = made.encode([numbered("a", 3), split("b", "CRASH. "), numbered("c", 3)])
     assert [type(r) for r in results] == [Encoded, EncodingFailure, Encoded]
-    assert results[1] == EncodingFailure(Document("b", "").key, "RuntimeError: tensor sizes differ")
+    assert results[1] == EncodingFailure(Document("b", "").key, "RuntimeError: tensor sizes differ", "RuntimeError")
+
+
+@pytest.mark.parametrize(
+    "error", [MemoryError(), RuntimeError("CUDA out of memory."), RuntimeError("[...] can't allocate memory: [...]")]
+)
+def test_a_document_that_takes_too_much_memory_fails_as_such_whatever_the_library_calls_it(error: Exception) -> None:
+    made, dense = encoders()
+
+    def encode(texts: Sequence[str]) -> Vectors:
+        if any("Huge" in text for text in texts):
+            raise error
+        return encode_passages(texts)
+
+    encode_passages, dense.encode_passages = dense.encode_passages, encode  # type: ignore[method-assign] - one fault more
+    fine, huge = made.encode([numbered("a", 3), split("b", "Huge. ")])
+    assert isinstance(fine, Encoded)
+    assert isinstance(huge, EncodingFailure)
+    assert (huge.error_class, huge.reason.partition(":")[0]) == ("MemoryError", "It takes more memory than there is")
 
 
 def test_an_error_that_is_not_the_documents_own_is_raised() -> None:

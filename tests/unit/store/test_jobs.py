@@ -106,6 +106,34 @@ def test_a_tombstone_has_no_job() -> None:
     assert ledger.remove(taken()[0], 50.0).job is None
 
 
+def test_whatever_changes_an_entry_keeps_its_submission_and_its_source() -> None:
+    entry = jobs.queued(live(), OTHER, "b1", "/docs", 20.0)
+    begun, number = ledger.begin(entry, OTHER, "v1", 2, 30.0)
+    named, copy = ledger.name(entry, "v2", 2, 30.0)
+    changed = [
+        begun,
+        ledger.finish(begun, OTHER, "v1", number, 31.0, job=2),
+        ledger.built(named, "v2", copy, 31.0),
+        ledger.with_attributes(entry, OTHER, 30.0),
+        ledger.fail(entry, WHY, 30.0),
+        ledger.fence(entry, 30.0),
+        ledger.retire(entry, "v1", 30.0),
+        ledger.leave(entry, "v1"),
+        ledger.forget(entry, {1}),
+        ledger.settle(entry, 30.0, job=2),
+        jobs.queued(entry, OTHER, "b1", "", 30.0),
+        jobs.cancelled(entry, 30.0),
+    ]
+    assert {(each.batch, each.source) for each in changed} == {("b1", "/docs")}
+
+
+def test_what_another_set_does_leaves_a_pending_job_alone() -> None:
+    entry, job = queued()
+    named, copy = ledger.name(entry, "v2", 2, 30.0)
+    for each in (ledger.built(named, "v2", copy, 31.0), ledger.fence(entry, 30.0), ledger.leave(entry, "v1")):
+        assert (each.state, each.pending) == (DocumentState.QUEUED, job)
+
+
 ENTRIES = {
     "live": live(),
     "queued": jobs.queued(live(), OTHER, "b1", "/docs", 20.0),

@@ -11,7 +11,7 @@ import pytest
 from tests.fakes.encoders import spec
 from umg_search.granularity import Expert
 from umg_search.store.dialect import ELASTICSEARCH, OPENSEARCH, Dialect
-from umg_search.store.mappings import FIELDS_OF, chunk_index, lease_index, ledger_index, text_index
+from umg_search.store.mappings import FIELDS_OF, chunk_index, lease_index, ledger_index, queue_index, text_index
 from umg_search.store.records import SCHEMA, spec_from_json
 
 DIALECTS = pytest.mark.parametrize("dialect", [ELASTICSEARCH, OPENSEARCH], ids=lambda dialect: dialect.name)
@@ -31,6 +31,7 @@ def test_every_mapping_is_strict_so_that_none_grows(dialect: Dialect) -> None:
         text_index(dialect, spec(), **SIZE),
         ledger_index(dialect, **SIZE),
         lease_index(dialect, **SIZE),
+        queue_index(dialect, **SIZE),
     ):
         assert body["mappings"]["dynamic"] == "strict"
 
@@ -40,6 +41,7 @@ def test_metadata_of_the_user_is_kept_but_not_mapped(dialect: Dialect) -> None:
     fields = ledger_index(dialect, **SIZE)["mappings"]["properties"]
     assert fields["metadata"] == {"type": "object", "enabled": False}
     assert fields["sets"] == {"type": "object", "enabled": False}
+    assert queue_index(dialect, **SIZE)["mappings"]["properties"]["document"] == {"type": "object", "enabled": False}
 
 
 @DIALECTS
@@ -48,6 +50,7 @@ def test_shards_and_replicas_are_the_deployments(dialect: Dialect) -> None:
         chunk_index(dialect, spec(), **SIZE),
         text_index(dialect, spec(), **SIZE),
         ledger_index(dialect, **SIZE),
+        queue_index(dialect, **SIZE),
     ):
         index = body["settings"]["index"]
         assert (index["number_of_shards"], index["number_of_replicas"]) == (3, 2)
@@ -96,6 +99,7 @@ def test_the_two_servers_differ_in_the_vector_field_alone() -> None:
     assert {name for name in one.keys() | other.keys() if one.get(name) != other.get(name)} == {"dense"}
     assert text_index(ELASTICSEARCH, spec(), **SIZE) == text_index(OPENSEARCH, spec(), **SIZE)
     assert ledger_index(ELASTICSEARCH, **SIZE) == ledger_index(OPENSEARCH, **SIZE)
+    assert queue_index(ELASTICSEARCH, **SIZE) == queue_index(OPENSEARCH, **SIZE)
 
 
 @DIALECTS

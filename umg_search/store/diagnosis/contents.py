@@ -31,8 +31,11 @@ _FLOAT = "float"
 
 
 def drifted(dialect: Dialect, layout: Layout, index: IndexSet) -> dict[str, list[Difference]]:
-    """Return for each index of a set, and the ledger, how its mapping differs from what it would be made with now."""
-    wanted = {layout.names.documents: mappings.ledger_index(dialect, shards=1, replicas=1, refresh_s=1)}
+    """Return for each index of a set, ledger and queue how its mapping differs from what it would be made with now."""
+    wanted = {
+        layout.names.documents: mappings.ledger_index(dialect, shards=1, replicas=1, refresh_s=1),
+        layout.names.queue: mappings.queue_index(dialect, shards=1, replicas=1, refresh_s=1),
+    }
     for kind, name in layout.names.of_set(index).items():
         make = mappings.text_index if kind == TEXT else mappings.chunk_index
         wanted[name] = make(dialect, index.spec, shards=1, replicas=1, refresh_s=1)

@@ -108,6 +108,7 @@ def leftovers(layout: Layout, active: IndexSet | None) -> Iterator[Finding]:
     owned = {name for found in whole for name in layout.names.of_set(found).values()} | {
         layout.names.documents,
         layout.names.leases,
+        layout.names.queue,
     }
     owned |= set(layout.names.of_set(active).values()) if active else set()
     extra = sorted(layout.indices.keys() - owned)

@@ -6,6 +6,7 @@ from umg_search.errors import EngineError
 from umg_search.model import DocumentState, Finding, LedgerEntry, Verdict
 from umg_search.ports import Engine
 
+_WAITING = (DocumentState.QUEUED, DocumentState.ENCODING)
 _FOREVER = float("inf")
 
 
@@ -26,7 +27,10 @@ def judged(states: Mapping[DocumentState, int], waiting: int) -> Finding:
     if waiting:
         text += f"; replaced or unfinished generations that the next ingest after UMG_GRACE_S deletes: {waiting}"
     if states.get(DocumentState.FAILED):
-        return Finding("documents", Verdict.WARNING, text, "ingest the failed ones again, which says what is wrong")
+        remedy = "`umg status --failed` says why; correct and ingest them again, or `umg retry --failed`"
+        return Finding("documents", Verdict.WARNING, text, remedy)
+    if any(states.get(state) for state in _WAITING):
+        return Finding("documents", Verdict.OK, text, "queued ones wait for `umg worker`: `umg status` shows them")
     if states.get(DocumentState.WRITING):
         return Finding("documents", Verdict.OK, text, "unless an ingest is running, ingest those in writing again")
     return Finding("documents", Verdict.OK, text)

@@ -75,6 +75,9 @@ def test_documents_are_counted_by_state_and_failed_ones_warn() -> None:
     assert (well.verdict, well.found) == (Verdict.OK, "3 searchable, 1 deleted")
     failed = judged({DocumentState.SEARCHABLE: 3, DocumentState.FAILED: 2}, 0)
     assert (failed.verdict, failed.found) == (Verdict.WARNING, "3 searchable, 2 failed")
+    waiting = judged({DocumentState.QUEUED: 2, DocumentState.ENCODING: 1}, 0)
+    assert (waiting.verdict, waiting.found) == (Verdict.OK, "2 queued, 1 encoding")
+    assert "`umg worker`" in waiting.remedy
     writing = judged({DocumentState.WRITING: 1}, 4)
     assert writing.verdict is Verdict.OK
     assert "deletes: 4" in writing.found
