@@ -4,10 +4,11 @@ from uuid import uuid4
 
 from celery import Celery, Task
 
-from tasks.logs import log_work, logged
+from tasks.logs import log_document, log_message, logged
 from tasks.messages import INGEST, tickets_of
 from tasks.retries import LONGEST_DELAY_S, orderly
 from tasks.services import Services, owner
+from tasks.stopping import uninterrupted
 
 
 def add_ingest(app: Celery, services: Services) -> None:
@@ -17,8 +18,10 @@ def add_ingest(app: Celery, services: Services) -> None:
         run = uuid4().hex
         with logged(batch=batch, task=task.request.id or ""), orderly(task, run):
             asked = tickets_of(tickets)
-            report = services.work.work(batch, asked, run=run, owner=owner(), previous_run=previous_run)
-            log_work(report)
+            with uninterrupted():
+                work = services.work
+            report = work.work(batch, asked, run=run, owner=owner(), previous_run=previous_run, told=log_document)
+            log_message(report)
             if report.held:
                 services.sender.send(batch, asked, delay=min(report.wait_s, LONGEST_DELAY_S))
 

@@ -12,7 +12,7 @@ import structlog
 
 from ingest.sweeping import SweepReport
 from ingest.work import WorkReport
-from umg_search.model import Outcome
+from umg_search.model import IngestReport, Outcome
 
 _log = structlog.stdlib.get_logger("umg.tasks")
 
@@ -56,14 +56,17 @@ def logged(**ids: str) -> Iterator[None]:
         yield
 
 
-def log_work(report: WorkReport) -> None:
-    """Log what became of each document, one line each, and of the message as a whole."""
-    for each in report.reports:
-        tell = _log.warning if each.outcome is Outcome.FAILED else _log.info
-        facts: dict[str, Any] = {"chunks": each.chunks, "tokens": each.tokens} if each.chunks else {}
-        reason = {"reason": each.reason} if each.reason else {}
-        ids = {"document": each.document_id, "collection": each.collection}
-        tell("document", **ids, outcome=each.outcome.value, **facts, **reason)
+def log_document(report: IngestReport) -> None:
+    """Log what became of a document."""
+    tell = _log.warning if report.outcome is Outcome.FAILED else _log.info
+    facts: dict[str, Any] = {"chunks": report.chunks, "tokens": report.tokens} if report.chunks else {}
+    reason = {"reason": report.reason} if report.reason else {}
+    ids = {"document": report.document_id, "collection": report.collection}
+    tell("document", **ids, outcome=report.outcome.value, **facts, **reason)
+
+
+def log_message(report: WorkReport) -> None:
+    """Log what a message left over, if it did."""
     left = {"dropped": report.dropped, "separated": report.separated, "held": report.held}
     if any(left.values()):
         _log.info("message", **left, wait_s=round(report.wait_s, 1))

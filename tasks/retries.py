@@ -23,11 +23,11 @@ from umg_search.errors import (
 TRANSIENT = (EngineBusy, EngineUnreachable, WriteConflict, BrokerUnreachable)
 """What passes by itself: engine or broker are away or busy, or another writer was faster."""
 
-MENDABLE = (ConfigurationError, MemoryError, SoftTimeLimitExceeded)
+MENDABLE = (ConfigurationError, MemoryError)
 """What people must mend, such as settings that differ from the index set, or a model that does not fit into memory.
 
-Once documents are being worked on, memory and time are theirs to answer for. A MemoryError that left a task would end
-the worker, children and all."""
+Once documents are being worked on, memory is theirs to answer for. A MemoryError that left a task would end the worker,
+children and all."""
 
 MOST_TRIES = 20
 """Tries of one message; then the sweeper sends what is still queued."""
@@ -40,13 +40,19 @@ _log = structlog.stdlib.get_logger("umg.tasks")
 
 @contextmanager
 def orderly(task: "Task[..., None]", run: str) -> Iterator[None]:
-    """Send the message again after an error that may pass, and give it back where the worker is to stop."""
+    """Send the message again after an error that may pass, and give it back where the worker is to stop.
+
+    Also where its time was over before the work on documents began, since a model had to be loaded: next time it is.
+    """
     try:
         with INTERRUPTION.working():
             yield
     except StopRequested:
         _log.info("handed back")
         raise Reject("the worker stops", requeue=True) from None
+    except SoftTimeLimitExceeded:
+        _log.warning("no time left after loading")
+        raise Reject("loading took the time of the message", requeue=True) from None
     except TRANSIENT as error:
         _again(task, error, run)
     except MENDABLE as error:

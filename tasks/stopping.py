@@ -48,6 +48,25 @@ class Interruption:
             raise StopRequested
 
 
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Hold back orders to stop and Celery's soft time limit until the end.
+
+    Loading a model imports PyTorch, and an import that is broken off can never be made again in the same process. Handlers
+    are exchanged, since a signal that is blocked in this thread is taken by another one.
+    """
+    missed: list[int] = []
+    held = (SIGNAL, signal.SIGUSR1)
+    before = {number: signal.signal(number, lambda number, _: missed.append(number)) for number in held}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    for number in missed:
+        signal.raise_signal(number)
+
+
 INTERRUPTION = Interruption()
 """That of this process: a signal is the process's own, too."""
 

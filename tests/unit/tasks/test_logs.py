@@ -9,7 +9,7 @@ import structlog
 
 from ingest.sweeping import SweepReport
 from ingest.work import WorkReport
-from tasks.logs import configure_logs, log_sweep, log_work, logged
+from tasks.logs import configure_logs, log_document, log_message, log_sweep, logged
 from umg_search.model import IngestReport, Outcome
 
 
@@ -31,7 +31,8 @@ def test_a_message_is_one_line_a_document(capsys: pytest.CaptureFixture[str]) ->
     stored = IngestReport("a.md", "port", Outcome.NEW, chunks=3, tokens=40)
     failed = IngestReport("b.md", "port", Outcome.FAILED, reason="There is no text in it.")
     with logged(batch="b1", task="t1"):
-        log_work(WorkReport((stored, failed)))
+        log_document(stored)
+        log_document(failed)
     lines = printed(capsys)
     assert [(line["batch"], line["task"], line["document"]) for line in lines] == [
         ("b1", "t1", "a.md"),
@@ -47,7 +48,7 @@ def test_ids_end_with_the_message(capsys: pytest.CaptureFixture[str]) -> None:
     configure_logs()
     with logged(batch="b1", task="t1"):
         pass
-    log_work(WorkReport(held=2, wait_s=1.26))
+    log_message(WorkReport(held=2, wait_s=1.26))
     (line,) = printed(capsys)
     assert "batch" not in line
     assert (line["held"], line["wait_s"]) == (2, 1.3)

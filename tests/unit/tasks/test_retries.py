@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from billiard.exceptions import SoftTimeLimitExceeded
 from celery.exceptions import Reject, Retry
 from kombu.exceptions import OperationalError
 
@@ -65,6 +66,12 @@ def test_other_errors_are_not_tried_again(kind: type[Exception]) -> None:
 def test_where_the_broker_is_away_too_the_message_goes_back_as_it_was() -> None:
     with pytest.raises(Reject) as caught, orderly(Task(broken=True), "run-1"):  # type: ignore[arg-type]
         raise BrokerUnreachable("away")
+    assert caught.value.requeue
+
+
+def test_a_message_whose_time_went_into_loading_goes_back() -> None:
+    with pytest.raises(Reject) as caught, orderly(Task(), "run-1"):  # type: ignore[arg-type]
+        raise SoftTimeLimitExceeded
     assert caught.value.requeue
 
 

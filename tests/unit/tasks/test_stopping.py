@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tasks.stopping import SIGNAL, Interruption, StopRequested
+from tasks.stopping import SIGNAL, Interruption, StopRequested, uninterrupted
 
 
 @pytest.fixture
@@ -41,3 +41,18 @@ def test_between_two_messages_nothing_is_interrupted_and_no_other_is_begun(inter
     os.kill(os.getpid(), SIGNAL)
     with pytest.raises(StopRequested), interruption.working():
         pytest.fail("work was begun after the order to stop")
+
+
+def test_what_must_not_be_broken_off_is_not(interruption: Interruption) -> None:
+    loaded = []
+
+    def work() -> None:
+        with interruption.working():
+            with uninterrupted():
+                os.kill(os.getpid(), SIGNAL)
+                loaded.append("model")
+            pytest.fail("the order to stop was forgotten")
+
+    with pytest.raises(StopRequested):
+        work()
+    assert loaded == ["model"]
