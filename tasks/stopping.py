@@ -52,8 +52,8 @@ class Interruption:
 def uninterrupted() -> Iterator[None]:
     """Hold back orders to stop and Celery's soft time limit until the end.
 
-    Loading a model imports PyTorch, and an import that is broken off can never be made again in the same process. Handlers
-    are exchanged, since a signal that is blocked in this thread is taken by another one.
+    Loading a model imports PyTorch, and an import that is broken off can never be made again in the same process.
+    Handlers are exchanged, since a signal that is blocked in this thread is taken by another one.
     """
     missed: list[int] = []
     held = (SIGNAL, signal.SIGUSR1)
@@ -63,8 +63,8 @@ def uninterrupted() -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-    for number in missed:
-        signal.raise_signal(number)
+    for each in missed:
+        signal.raise_signal(each)
 
 
 INTERRUPTION = Interruption()

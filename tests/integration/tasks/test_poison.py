@@ -21,13 +21,13 @@ POISON = {
 
 @pytest.fixture
 def limits() -> dict[str, object]:
-    return {"task_time_limit_s": 10, "worker_memory_mb": 2048}
+    return {"task_time_limit_s": 10, "worker_memory_mb": 2048, "ingest_batch_chars": 1_000}
 
 
 def test_poison_is_set_aside_with_a_reason_and_the_others_are_done(umg: Deployment, tmp_path: Path) -> None:
-    lines = [{"id": f"good-{n}", "text": f"Harbour {n} has {n} piers. Its pilot is number {n}."} for n in range(GOOD)]
-    for place, (name, (words, _, _)) in enumerate(POISON.items()):  # amidst the good ones
-        lines.insert(20 * place + 7, {"id": name, "text": f"Nobody may read this {words}. It is the last one."})
+    lines = [{"id": f"good-{n}", "text": f"Harbour {n} has {n} piers. " * 12} for n in range(GOOD)]
+    for place, (name, (words, _, _)) in enumerate(POISON.items()):  # amidst the good ones, each in another message
+        lines.insert(24 * place + 7, {"id": name, "text": f"Nobody may read this {words}. It is the last one."})
     lines.append({"id": "long", "text": "It goes on. " * 200_000})
     path = tmp_path / "documents.jsonl"
     path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
