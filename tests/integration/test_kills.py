@@ -88,7 +88,7 @@ class Kill:
 # longer for messages that were never sent.
 FEW = (
     Kill("client", "ServerQueue.put_texts:after"),
-    Kill("client", "ServerEngine.write_entries:after"),
+    Kill("client", "CelerySender.send:after"),
     Kill("child", "Encoders.encode:before"),
     Kill("child", "ServerEngine.write_chunks:after"),
     Kill("child", "ServerQueue.delete_texts:before"),

@@ -117,10 +117,11 @@ def text(
 
 def delete(ids: Ids, *, collection: Collection = DEFAULT_COLLECTION) -> int:
     """Delete documents; unknown ones are named."""
-    with opened(load_settings()) as engine:
-        index = Reader(engine).active_set()
+    settings = load_settings()
+    with opened(settings) as engine, opened_queue(settings) as queue:
         names = list(dict.fromkeys(ids))
-        removed = Writer(engine).delete(index, [DocumentKey(collection, name) for name in names])
+        writer = Writer(engine, grace=settings.grace_s, queue=queue)
+        removed = writer.delete(engine.active_set(), [DocumentKey(collection, name) for name in names])
     for name, done in zip(names, removed, strict=True):
         if not done:
             complain(f"There is no document {name!r} in collection {collection!r}.")

@@ -120,6 +120,7 @@ def test_a_message_that_comes_twice_waits_for_the_lease_and_is_not_worked_on_twi
     assert first in children(worker.pid)
 
 
+@pytest.mark.long
 def test_a_model_that_loads_for_longer_than_a_lease_costs_no_attempt(
     umg: Deployment, corpus: Path, tmp_path: Path
 ) -> None:
@@ -138,6 +139,7 @@ def test_a_model_that_loads_for_longer_than_a_lease_costs_no_attempt(
     assert [line for line in umg.lines() if line["event"] == "sweep" and ("revived" in line or "failed" in line)] == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("limits", [{"ingest_batch_chars": 8_000}])
 def test_two_hundred_documents_in_one_child_leave_its_memory_flat(umg: Deployment, tmp_path: Path) -> None:
     """Celery, Redis, torch: 200 documents in one child."""
