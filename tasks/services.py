@@ -34,13 +34,14 @@ class Services:
     @cached_property
     def work(self) -> WorkService:
         """The worker's part of ingestion; this loads the models."""
-        limit = (SoftTimeLimitExceeded,)
-        return work_service(self.settings, self._engine, self._queue, self.sender, out_of_time=limit)
+        queue, limit = self._queue, (SoftTimeLimitExceeded,)
+        return work_service(self.settings, self._engine, queue, self.sender, out_of_time=limit)
 
     @cached_property
     def sweep(self) -> SweepService:
         """The sweeper."""
-        return sweep_service(self.settings, self._engine, self._queue, self.sender)
+        queue = self._queue
+        return sweep_service(self.settings, self._engine, queue, self.sender)
 
     @cached_property
     def _engine(self) -> Engine:
@@ -48,6 +49,7 @@ class Services:
 
     @cached_property
     def _queue(self) -> Queue:
+        """The queue, to be opened before the engine: it refuses engines that workers cannot share."""
         return open_queue(self.settings)
 
 

@@ -45,7 +45,7 @@ class Deployment:
     def run(self, *arguments: object, expected: int | None = 0) -> Ran:
         """Run a command to its end, in this process: it would take seconds to start; `expected` is its exit code."""
         printed, told = io.StringIO(), io.StringIO()
-        with _variables(self.settings), redirect_stdout(printed), redirect_stderr(told):
+        with _variables(self.settings), redirect_stdout(printed), redirect_stderr(told), _no_input():
             code = run([str(argument) for argument in arguments])
         ran = Ran(code, printed.getvalue(), told.getvalue())
         assert expected in (None, code), f"{arguments}: {ran}"
@@ -115,6 +115,15 @@ class Stops:
     def go(self) -> None:
         """Let the process go on, if it lives."""
         (self._folder / "go").touch()
+
+
+@contextmanager
+def _no_input() -> Iterator[None]:
+    before, sys.stdin = sys.stdin, io.StringIO()
+    try:
+        yield
+    finally:
+        sys.stdin = before
 
 
 @contextmanager

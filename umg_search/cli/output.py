@@ -89,13 +89,13 @@ def print_result(result: SearchResult) -> None:
 def print_status(status: Status) -> None:
     """Print counts and sizes for a person."""
     out.print(f"{status.engine.name} {status.engine.version} at {status.engine.where}", markup=False)
+    counts = ", ".join(f"{count} {state.value}" for state, count in sorted(status.documents.items()))
     if status.index is None:
-        out.print("Nothing is indexed yet: run `umg ingest PATH`.")
+        out.print(f"Nothing is indexed yet: {counts or 'run `umg ingest PATH`'}.")
         return
     spec = status.index.spec
     models = ", ".join(model.name for model in (spec.dense, spec.sparse) if model)
     out.print(f"Set {status.index.label}: {', '.join(spec.experts)}; {models or 'no model'}", markup=False)
-    counts = ", ".join(f"{count} {state.value}" for state, count in sorted(status.documents.items()))
     out.print(f"Documents: {counts or 'none'}")
     table = Table("index", "entries", "MiB", box=None)
     for name, size in status.sizes.items():

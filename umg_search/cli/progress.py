@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
@@ -54,7 +55,7 @@ def status(
 
 
 def _print_all(engine: Engine, queue: Queue | None, *, as_json: bool) -> int:
-    found = Reader(engine).status()
+    found = replace(Reader(engine).status(), documents=engine.states())  # some wait before there is a set
     at_work = list(engine.entries(held=True))
     backlog = queue.backlog() if queue is not None else None
     batches = queue.batches() if queue is not None else []
