@@ -31,7 +31,7 @@ from umg_search.cli.output import (
 from umg_search.errors import ConfigurationError, QueryError
 from umg_search.model import DEFAULT_COLLECTION, Document, DocumentKey, IngestReport, Outcome, parse_filter
 from umg_search.ports import Engine, Scope
-from umg_search.search import GroupBy, Query, RankingOptions, SearchService, Selection
+from umg_search.search import Cut, CutOn, GroupBy, Query, RankingOptions, SearchService, Selection
 from umg_search.settings import Settings, load_settings
 from umg_search.store.reader import Reader
 from umg_search.store.writer import Writer
@@ -85,6 +85,16 @@ def search(
         int | None,
         typer.Option(help="Most contexts, 0 for no limit; unless given, 5 for chunks and parents.", show_default=False),
     ] = None,
+    cut: Annotated[
+        str,
+        typer.Option(
+            metavar="RULE[:NUMBER]",
+            help="Where to end by the scores: none, gapr, adaptive_k, fixed, surprise, tail_aware.",
+        ),
+    ] = "none",
+    cut_on: Annotated[
+        CutOn, typer.Option(help="What of evidence spans is cut, sentences or joined runs.")
+    ] = CutOn.SENTENCES,
     min_sentences: Annotated[
         int, typer.Option(help="Shortest evidence span; 2 or more gives fewer and longer contexts.")
     ] = DEFAULTS.min_sentences,
@@ -117,6 +127,7 @@ def search(
             select=select,
             budget=budget,
             top_k=top_k,
+            cut=Cut.parse(cut, cut_on),
             min_sentences=min_sentences,
             max_per_document=max_per_document,
             min_relevance=min_relevance,
