@@ -40,12 +40,13 @@ def surprise(scores: Iterable[float], *, significance: float = 0.05, k_min: int 
 
 
 def tail_aware(scores: Iterable[float], *, k_min: int = 1, k_max: int = 30) -> int:
-    """Return how many to keep: up to the earliest boundary near the knee behind which the rest is one Pareto tail.
+    """Return how many to keep: up to the earliest boundary from the knee on behind which the rest is one Pareto tail.
 
-    After Tail-Aware Adaptive-k (Song et al. 2026, arXiv 2606.11907): the knee of the curve, sqrt(L ln L) boundaries
-    around it, and for each a test whether a generalised Pareto distribution fits what lies behind. The abstract says no
-    more, so this much is our reading: half of the boundaries to each side, the knee as the point farthest below the
-    chord (Satopaa et al. 2011), Cramer-von Mises at 5 %, and the knee itself where no boundary passes.
+    After Tail-Aware Adaptive-k (Song et al. 2026, arXiv 2606.11907): the knee of the curve, a window of sqrt(L ln L)
+    boundaries, and for each a test whether a generalised Pareto distribution fits what lies behind; the earliest that
+    passes is the cut. The abstract says no more, so the rest is our reading: the knee is the point farthest below the
+    chord (Satopaa et al. 2011), the test is Cramer-von Mises at 5 %, the knee itself is the cut where none passes, and
+    the window begins at the knee, since of 30 scores the test lets nearly every boundary before it pass.
     """
     values = descending(scores)
     ascending = rising(values)
@@ -65,8 +66,8 @@ def _onset(falling: FloatArray) -> int:
     """Return the boundary behind which the tail begins, for scores that fall from 1 to 0."""
     count = len(falling)
     knee = int((1 - np.arange(count) / (count - 1) - falling).argmax())
-    half = ceil(sqrt(count * log(count)) / 2)
-    for boundary in range(max(1, knee - half), min(count, knee + half) + 1):
+    window = ceil(sqrt(count * log(count)))
+    for boundary in range(max(1, knee), min(count, knee + window)):
         tail = fit_excesses(falling[boundary:][::-1])
         if tail and is_tail(tail):
             return boundary

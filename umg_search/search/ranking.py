@@ -19,7 +19,7 @@ from umg_search.ranking.promotion import promote
 from umg_search.ranking.spans import spans, strongest
 from umg_search.ranking.truncation import within_budget
 from umg_search.ranking.weights import entropy_weights
-from umg_search.search.cuts import CANDIDATES, CutOn
+from umg_search.search.cuts import CANDIDATES, Cut, CutOn
 from umg_search.search.options import RankingOptions, Selection
 
 _RELEVANCE = Channel(Expert.DENSE, FINEST)
@@ -102,23 +102,34 @@ def select(fused: Fused, options: RankingOptions, shared: Sequence[Shared] = ())
     """
     if options.cut is None:
         return Chosen(_settled(fused, options, shared, _Bounds()))
-    whole = replace(options, top_k=0)
     if options.select is not Selection.SPANS:
-        scores = [unit.score for unit in islice(_units(fused, whole, {}, ()), CANDIDATES)]
-        kept = options.cut.keep(scores)
-        most = kept if options.limit is None else min(kept, options.limit)
-        found = _settled(fused, replace(options, top_k=most), shared, _Bounds(score=min(scores[:kept], default=inf)))
-        return Chosen(found, CutPoint(str(options.cut), "units", len(scores), kept))
+        return _cut_units(fused, options, shared, options.cut)
     if options.cut.on is CutOn.SENTENCES:
-        scores = strongest(fused, CANDIDATES)
-        kept = options.cut.keep(scores)
-        found = _settled(fused, options, shared, _Bounds(sentences=kept))
-    else:
-        found = _settled(fused, whole, shared, _Bounds())
-        scores = [run.score for run in found[:CANDIDATES]]
-        kept = options.cut.keep(scores)
-        found = found[:kept][: options.limit]
-    return Chosen(found, CutPoint(str(options.cut), options.cut.on.value, len(scores), kept))
+        return _cut_sentences(fused, options, shared, options.cut)
+    return _cut_runs(fused, options, shared, options.cut)
+
+
+def _cut_units(fused: Fused, options: RankingOptions, shared: Sequence[Shared], cut: Cut) -> Chosen:
+    every = _units(fused, replace(options, top_k=0), {}, ())
+    scores = [unit.score for unit in islice(every, CANDIDATES)]
+    kept = cut.keep(scores)
+    most = kept if options.limit is None else min(kept, options.limit)
+    found = _settled(fused, replace(options, top_k=most), shared, _Bounds(score=min(scores[:kept], default=inf)))
+    return Chosen(found, CutPoint(str(cut), "units", len(scores), kept))
+
+
+def _cut_sentences(fused: Fused, options: RankingOptions, shared: Sequence[Shared], cut: Cut) -> Chosen:
+    scores = strongest(fused, CANDIDATES)
+    kept = cut.keep(scores)
+    found = _settled(fused, options, shared, _Bounds(sentences=kept))
+    return Chosen(found, CutPoint(str(cut), cut.on.value, len(scores), kept))
+
+
+def _cut_runs(fused: Fused, options: RankingOptions, shared: Sequence[Shared], cut: Cut) -> Chosen:
+    runs = _settled(fused, replace(options, top_k=0), shared, _Bounds())
+    scores = [run.score for run in runs[:CANDIDATES]]
+    kept = cut.keep(scores)
+    return Chosen(runs[:kept][: options.limit], CutPoint(str(cut), cut.on.value, len(scores), kept))
 
 
 def _settled(fused: Fused, options: RankingOptions, shared: Sequence[Shared], bounds: _Bounds) -> list[Selected]:
