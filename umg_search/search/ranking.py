@@ -19,7 +19,7 @@ from umg_search.ranking.promotion import promote
 from umg_search.ranking.spans import spans, strongest
 from umg_search.ranking.truncation import within_budget
 from umg_search.ranking.weights import entropy_weights
-from umg_search.search.cuts import CANDIDATES, Cut, CutOn
+from umg_search.search.cuts import CANDIDATES, Cut, CutOn, CutRule
 from umg_search.search.options import RankingOptions, Selection
 
 _RELEVANCE = Channel(Expert.DENSE, FINEST)
@@ -97,8 +97,9 @@ class _Bounds:
 def select(fused: Fused, options: RankingOptions, shared: Sequence[Shared] = ()) -> Chosen:
     """Return what the answer is made of within the cut, the number and the tokens that are asked for.
 
-    `shared` passages are in it already: what they leave of the budget is filled without them and their copies. Units
-    and sentences are cut as if there were none, so that nothing comes in from behind the cut.
+    `shared` passages are in it already: what they leave of the budget is filled without them and their copies. A rule
+    that looks at scores cuts units and sentences as if there were none, so that nothing comes in from behind the cut;
+    runs are cut as they are found around them.
     """
     if options.cut is None:
         return Chosen(_settled(fused, options, shared, _Bounds()))
@@ -114,7 +115,8 @@ def _cut_units(fused: Fused, options: RankingOptions, shared: Sequence[Shared], 
     scores = [unit.score for unit in islice(every, CANDIDATES)]
     kept = cut.keep(scores)
     most = kept if options.limit is None else min(kept, options.limit)
-    found = _settled(fused, replace(options, top_k=most), shared, _Bounds(score=min(scores[:kept], default=inf)))
+    score = -inf if cut.rule is CutRule.FIXED else min(scores[:kept], default=inf)
+    found = _settled(fused, replace(options, top_k=most), shared, _Bounds(score=score))
     return Chosen(found, CutPoint(str(cut), "units", len(scores), kept))
 
 
