@@ -22,7 +22,7 @@ from umg_search.cli.output import (
 from umg_search.errors import QueryError
 from umg_search.model import DEFAULT_COLLECTION, DocumentKey, parse_filter
 from umg_search.ports import Engine, Queue, Scope
-from umg_search.search import GroupBy, Query, RankingOptions, SearchService, Selection
+from umg_search.search import Cut, CutOn, GroupBy, Query, RankingOptions, SearchService, Selection
 from umg_search.settings import Settings, load_settings
 from umg_search.store.reader import Reader
 from umg_search.store.writer import Writer
@@ -55,6 +55,16 @@ def search(
         int | None,
         typer.Option(help="Most contexts, 0 for no limit; unless given, 5 for chunks and parents.", show_default=False),
     ] = None,
+    cut: Annotated[
+        str,
+        typer.Option(
+            metavar="RULE[:NUMBER]",
+            help="Where to end by the scores: none, gapr, adaptive_k, fixed, surprise, tail_aware.",
+        ),
+    ] = "none",
+    cut_on: Annotated[
+        CutOn, typer.Option(help="What of evidence spans is cut, sentences or joined runs.")
+    ] = CutOn.SENTENCES,
     min_sentences: Annotated[
         int, typer.Option(help="Shortest evidence span; 2 or more gives fewer and longer contexts.")
     ] = DEFAULTS.min_sentences,
@@ -87,6 +97,7 @@ def search(
             select=select,
             budget=budget,
             top_k=top_k,
+            cut=Cut.parse(cut, cut_on),
             min_sentences=min_sentences,
             max_per_document=max_per_document,
             min_relevance=min_relevance,

@@ -58,6 +58,8 @@ def result_json(result: SearchResult, *, explain: bool) -> dict[str, Any]:
         "engine": asdict(result.engine),
         "timings_ms": {stage: round(value, 3) for stage, value in result.timings_ms.items()},
     }
+    if result.cut:
+        answer["cut"] = asdict(result.cut)
     if result.groups:
         answer["groups"] = [asdict(group) for group in result.groups]
     if explain:
@@ -78,6 +80,8 @@ def print_result(result: SearchResult) -> None:
         out.print()
     if not result.contexts:
         out.print("Nothing was found.")
+    if result.cut:
+        out.print(f"Cut by {result.cut.rule}: {result.cut.kept} of {result.cut.candidates} {result.cut.of} stay.")
     if result.channels:
         _print_channels(result)
     for name in result.degraded:
