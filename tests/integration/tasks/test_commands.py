@@ -91,3 +91,30 @@ def test_wrong_use_is_said_in_one_sentence(umg: Deployment, folder: Path) -> Non
     umg.settings["UMG_ENGINE"] = f"embedded:{folder}"
     for command in (["submit", folder], ["worker"], ["retry", "--failed"], ["cancel", "b"], ["sweeper", "--once"]):
         assert "UMG_ENGINE" in umg.run(*command, expected=2).err
+
+
+def test_what_is_refused_at_submission_is_shown_whole_and_is_not_tried_again(
+    umg: Deployment, folder: Path, tmp_path: Path
+) -> None:
+    umg.settings["UMG_FIELDS"] = "year:integer"
+    umg.json("ingest", folder)
+    path = tmp_path / "refused.jsonl"
+    name = f"{'deep/' * 20}report"
+    line = {"id": name, "text": "It is so.", "metadata": {"year": "soon"}, "collection": "port"}
+    path.write_text(json.dumps(line) + "\n", encoding="utf-8")
+    assert "'year'" in umg.run("submit", path, expected=1).err
+    (told, total) = umg.run("status", "--failed", expected=1).out.splitlines()
+    assert told.startswith(f"{name} (collection port): failed in submission since 2")
+    assert told.endswith(
+        "0 attempts; DocumentError: " + umg.json("status", "--failed", expected=1)["failed"][0]["reason"]
+    )
+    assert total == "1 failed."
+    assert "not kept" in umg.run("retry", "--failed", expected=1).err
+
+
+def test_one_document_that_vanished_is_asked_about_in_the_singular(umg: Deployment, folder: Path) -> None:
+    umg.json("submit", "--sync", folder)
+    (folder / "west.txt").unlink()
+    told = umg.run("submit", "--sync", folder, expected=1).err.splitlines()
+    assert any(line.startswith("Delete this document?") for line in told)
+    assert told[-1].startswith("umg: Nothing is deleted")
