@@ -9,7 +9,6 @@ import structlog
 from billiard.exceptions import SoftTimeLimitExceeded
 from celery import Task
 from celery.exceptions import Reject
-from kombu.exceptions import OperationalError
 
 from tasks.stopping import INTERRUPTION, StopRequested
 from umg_search.errors import (
@@ -80,5 +79,5 @@ def _again(task: "Task[..., None]", error: Exception, run: str) -> NoReturn:
     kwargs = {**(task.request.kwargs or {}), "previous_run": run}
     try:
         raise task.retry(exc=error, countdown=seconds, max_retries=MOST_TRIES, kwargs=kwargs)
-    except OperationalError:
+    except Reject:  # as Celery says it, the message would be dropped
         raise Reject(str(error), requeue=True) from error

@@ -28,7 +28,7 @@ class Task:
 
     def retry(self, **options: Any) -> Retry:
         if self._broken:
-            raise OperationalError("no connection")
+            raise Reject(OperationalError("no connection"), requeue=False)  # what Celery makes of it
         self.sent.append(options)
         return Retry()
 
