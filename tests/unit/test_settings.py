@@ -323,6 +323,33 @@ def test_a_user_in_the_address_counts_as_one() -> None:
     assert "give them once" in refused(engine="https://a:b@host", user="c", password="d")  # noqa: S106 - a test's own
 
 
+@pytest.mark.parametrize(
+    "broker",
+    [
+        "redis://:1#geheim@host:6379/0",
+        "redis://:ge#heim@host:6379/0",
+        "redis://:ge/heim@host",
+        "redis://:1/geheim@host",
+        "redis://:1?geheim@host",
+        "redis://host:99999/0",
+        "redis://host/geheim",
+        "amqp://user:geheim@host",
+        "host:6379",
+    ],
+)
+def test_a_broker_that_is_no_redis_or_cannot_be_read_is_refused_without_being_shown(broker: str) -> None:
+    with pytest.raises(SettingsError, match=r"UMG_BROKER: a broker is redis://.*%23") as refused:
+        load_settings(broker=broker)
+    assert "heim" not in "".join(traceback.format_exception(refused.value))
+
+
+@pytest.mark.parametrize(
+    "broker", ["redis://host", "rediss://user:p%23s@host:6380/2?ssl_cert_reqs=required", "redis://:p@[::1]:6379/"]
+)
+def test_a_broker_is_an_address_of_a_redis(broker: str) -> None:
+    assert load_settings(broker=broker).broker.get_secret_value() == broker
+
+
 def test_user_and_password_go_together() -> None:
     assert "UMG_PASSWORD: user and password go together, and it is missing" in refused(engine=HOST, user="a")
     assert "and UMG_USER is missing" in refused(engine=HOST, password="a")  # noqa: S106 - a test's own
