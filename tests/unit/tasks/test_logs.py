@@ -69,3 +69,21 @@ def test_celery_and_the_clients_log_as_json_too_and_less(capsys: pytest.CaptureF
     logging.getLogger("celery.worker.consumer").error("cannot connect to %s", "redis")
     (line,) = printed(capsys)
     assert (line["event"], line["level"]) == ("cannot connect to redis", "error")
+
+
+def test_a_traceback_shows_no_variables_to_who_watches(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def connect(password: str) -> None:
+        raise RuntimeError(f"refused after {len(password)} characters")
+
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    configure_logs()
+    secret = "".join(["ge", "heim"])
+    try:
+        connect(secret)
+    except RuntimeError:
+        logging.getLogger("celery.app.trace").exception("failed")
+    shown = capsys.readouterr().err
+    assert "refused after 6 characters" in shown
+    assert "geheim" not in shown
