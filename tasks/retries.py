@@ -76,7 +76,8 @@ def _again(task: "Task[..., None]", error: Exception, run: str) -> NoReturn:
     """Send the message again, to be worked on later; where the broker is away as well, it goes back as it was."""
     seconds = delay(task.request.retries, error)
     _log.warning("try again", seconds=round(seconds, 1), tries=task.request.retries, error=str(error))
-    kwargs = {**(task.request.kwargs or {}), "previous_run": run}
+    kwargs = task.request.kwargs or {}
+    kwargs = {**kwargs, "previous_runs": [*kwargs.get("previous_runs", ()), run]}
     try:
         raise task.retry(exc=error, countdown=seconds, max_retries=MOST_TRIES, kwargs=kwargs)
     except Reject:  # as Celery says it, the message would be dropped

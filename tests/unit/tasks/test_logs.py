@@ -79,9 +79,9 @@ def test_a_traceback_shows_no_variables_to_who_watches(
 
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     configure_logs()
-    secret = "".join(["ge", "heim"])
+    given = {"password": "geheim"}
     try:
-        connect(secret)
+        connect(**given)
     except RuntimeError:
         logging.getLogger("celery.app.trace").exception("failed")
     shown = capsys.readouterr().err
