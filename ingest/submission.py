@@ -22,6 +22,9 @@ from umg_search.store.attributes import unstorable
 DISK_FACTOR = 2
 """Bytes on disk for each byte of text that waits: the text itself, and the server's log of its writes."""
 
+ROOM_S = 5.0
+"""How long a measured room is relied on: others submit as well."""
+
 ATTEMPTS = 5
 """How often a document is taken anew after others changed its ledger entry."""
 
@@ -87,9 +90,12 @@ class SubmitService:
 
     def _submitted(self, documents: Iterable[Document], batch: Batch, room: int) -> Iterator[SubmitReport]:
         self._queue.write_batch(batch)
+        measured = self._clock()
         for group in grouped(documents, self._group_chars, most_documents=MOST_DOCUMENTS):
             size = sum(len(document.text.encode("utf-8", "surrogatepass")) for document in group)
-            room = (room if size <= room else self._room(size, taken=batch.total)) - size
+            if size > room or self._clock() - measured > ROOM_S:
+                room, measured = self._room(size, taken=batch.total), self._clock()
+            room -= size
             reports = self._take(group, batch)
             batch = _counted(batch, reports)
             self._check_cancelled(batch)
