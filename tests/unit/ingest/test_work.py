@@ -3,7 +3,6 @@ from dataclasses import replace
 
 import pytest
 
-from ingest.sweeping import ORPHAN_S
 from ingest.work import LOST_TEXT, MOST_DEATHS
 from tests.fakes.asynchronous import LEASE_S, OutOfTime, Site, document
 from tests.fakes.engine import MemoryEngine
@@ -199,18 +198,6 @@ def test_a_submission_during_a_direct_ingest_is_not_lost(site: Site, when: str) 
     assert (site.text("a"), site.state("a")) == (document("a", 2).text, "searchable")
 
 
-def test_a_direct_ingest_that_fails_takes_the_place_of_an_older_failure(site: Site) -> None:
-    site.submit(document("a", sentences=201))
-    site.work_all()
-    assert site.ingest(document("a", 2, sentences=202)) == {"a": "failed"}
-    assert "202 sentences" in site.entry("a").error
-    report = site.control().retry()
-    assert (report.queued, report.without_text) == (0, (A.key,))  # not the older text, which is kept no longer
-    site.now += ORPHAN_S + 1
-    site.sweep()
-    assert site.queue.waiting == {}
-
-
 def test_a_direct_ingest_that_fails_leaves_what_waits(site: Site) -> None:
     site.submit(A)
     assert site.ingest(Document(id="a", text=" ")) == {"a": "failed"}
@@ -226,25 +213,6 @@ def test_a_revocation_during_the_work_holds(site: Site) -> None:
     site.work_all()
     assert site.entry("a").acl == ("ann",)
     assert site.text("a") == A.text
-
-
-def test_a_sweep_lets_a_document_be_written_for_longer_than_the_grace(site: Site) -> None:
-    site.ingest(B)
-    site.submit(A)
-
-    def sweep() -> None:
-        site.now += LEASE_S / 2
-        site.sweep()
-        site.now += LEASE_S / 3
-        site.sweep()
-
-    site.engine.before("write_chunks", sweep)
-    (report,) = site.work_all()
-    assert [each.outcome for each in report.reports] == [Outcome.NEW]
-    assert (site.text("a"), site.entry("a").in_set("v1").live.number) == (
-        A.text,
-        2,
-    )  # the first generation after the job
 
 
 def test_two_runs_never_own_a_document_together(site: Site) -> None:
@@ -397,16 +365,6 @@ def test_the_run_before_that_could_not_hand_back_is_known(site: Site) -> None:
     abandon(site, "first")
     (report,) = [site.work(*site.sender.take()[0], previous_runs=("first",))]
     assert [r.outcome for r in report.reports] == [Outcome.NEW]
-
-
-def test_a_run_further_back_that_could_not_hand_back_is_no_death(site: Site) -> None:
-    """The engine is away for several tries: the last of them never got as far as taking the document."""
-    site.submit(A)
-    abandon(site, "first")
-    report = site.work(*site.sender.take()[0], previous_runs=("first", "second"))
-    assert [r.outcome for r in report.reports] == [Outcome.NEW]
-    site.now += LEASE_S + 1
-    assert (site.sweep().revived, site.state("a")) == (0, "searchable")
 
 
 def test_a_crash_while_attributes_change_is_mended_by_the_next_run(site: Site) -> None:
