@@ -10,16 +10,20 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from uuid import uuid4
 
+from ingest.control import ControlService
 from ingest.decisions import Decision, Submission, Submitted
 from ingest.messages import GROUPS, MOST_DOCUMENTS, Messages
 from ingest.pipeline import grouped
-from umg_search.errors import BacklogFull
+from umg_search.errors import BacklogFull, SubmissionCancelled
 from umg_search.model import Batch, Document, DocumentHash, QueuedText, TextKey
 from umg_search.ports import Engine, Queue, Sender
 from umg_search.store.attributes import unstorable
 
 DISK_FACTOR = 2
 """Bytes on disk for each byte of text that waits: the text itself, and the server's log of its writes."""
+
+ROOM_S = 5.0
+"""How long a measured room is relied on: others submit as well."""
 
 ATTEMPTS = 5
 """How often a document is taken anew after others changed its ledger entry."""
@@ -60,6 +64,7 @@ class SubmitService:
         self._engine = engine
         self._queue = queue
         self._messages = Messages(engine, sender, batch_chars=batch_chars)
+        self._control = ControlService(engine, queue, sender, batch_chars=batch_chars, clock=clock)
         self._group_chars = GROUPS * batch_chars
         self._queue_bytes = queue_bytes
         self._clock = clock
@@ -72,6 +77,7 @@ class SubmitService:
         `batch` is the submission's id, a new one unless given. `source` is kept of each document (`--sync`).
         `expected_bytes` is about what the texts will take together: BacklogFull, with nothing taken, where the queue or
         the disks do not hold that. Where the texts turn out to be larger, BacklogFull says how many were taken.
+        SubmissionCancelled where somebody cancels it meanwhile.
         A broker that does not answer is a warning in the reports: the sweeper sends what is queued. Engine errors are
         raised; what was reported before is queued, and the same submission can be made again.
         """
@@ -80,18 +86,35 @@ class SubmitService:
         room = self._room(expected_bytes)
         known = self._queue.batch(batch) if batch else None
         made = known or Batch(batch or new_batch(), self._clock(), source)
-        return self._submitted(documents, replace(made, complete=False), room)
+        return self._submitted(documents, replace(made, complete=False, cancelled=False), room)
 
     def _submitted(self, documents: Iterable[Document], batch: Batch, room: int) -> Iterator[SubmitReport]:
         self._queue.write_batch(batch)
+        measured = self._clock()
         for group in grouped(documents, self._group_chars, most_documents=MOST_DOCUMENTS):
             size = sum(len(document.text.encode("utf-8", "surrogatepass")) for document in group)
-            room = (room if size <= room else self._room(size, taken=batch.total)) - size
+            if size > room or self._clock() - measured > ROOM_S:
+                room, measured = self._room(size, taken=batch.total), self._clock()
+            room -= size
             reports = self._take(group, batch)
             batch = _counted(batch, reports)
+            self._check_cancelled(batch)
             self._queue.write_batch(batch)
             yield from reports
+        self._check_cancelled(batch)
         self._queue.write_batch(replace(batch, complete=True))
+
+    def _check_cancelled(self, batch: Batch) -> None:
+        """Cancel what was queued since somebody cancelled the submission, and raise SubmissionCancelled."""
+        known = self._queue.batch(batch.id)
+        if known is None or not known.cancelled:
+            return
+        self._queue.write_batch(batch)
+        self._control.cancel(batch.id)
+        raise SubmissionCancelled(
+            f"Submission {batch.id} was cancelled while it was being made, after {batch.total} documents: "
+            "submit again what is to be stored after all."
+        )
 
     def _room(self, wanted: int, taken: int = 0) -> int:
         """Return the bytes of text that the queue takes for now; BacklogFull where more are wanted."""

@@ -115,19 +115,19 @@ class WorkService:
         *,
         run: str,
         owner: str = "",
-        previous_run: str = "",
+        previous_runs: Sequence[str] = (),
         told: Callable[[IngestReport], object] = lambda _: None,
     ) -> WorkReport:
         """Work on the documents of a message and return what became of them.
 
         `run` names this execution and no other, also where the same message is delivered again; `owner` says to people
-        who does it. `previous_run` is an earlier execution for the same message that ended in a transient error.
+        who does it. `previous_runs` are earlier executions for the same message that ended in a transient error.
         Transient errors (EngineBusy, EngineUnreachable) and what else stops the work (SystemExit, KeyboardInterrupt)
         are raised after the documents were handed back, so that the message can be worked again, at once or later.
         `told` is called with the report of each document as soon as it is settled.
         """
         del batch  # the ledger knows it better: a later submission of the same text takes its job over
-        message = self._read(tickets, {run, previous_run}, told)
+        message = self._read(tickets, {run, *previous_runs}, told)
         self._bury(message)
         self._separate(message, alone=len(tickets) == 1)
         if message.workable:

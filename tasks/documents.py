@@ -1,5 +1,6 @@
 """The task `umg.ingest`: the documents of one message."""
 
+from collections.abc import Sequence
 from uuid import uuid4
 
 from celery import Celery, Task
@@ -14,13 +15,15 @@ from tasks.stopping import uninterrupted
 def add_ingest(app: Celery, services: Services) -> None:
     """Add the task to an application."""
 
-    def ingest(task: "Task[..., None]", batch: str, tickets: list[tuple[str, int]], previous_run: str = "") -> None:
+    def ingest(
+        task: "Task[..., None]", batch: str, tickets: list[tuple[str, int]], previous_runs: Sequence[str] = ()
+    ) -> None:
         run = uuid4().hex
         with logged(batch=batch, task=task.request.id or ""), orderly(task, run):
             asked = tickets_of(tickets)
             with uninterrupted():
                 work = services.work
-            report = work.work(batch, asked, run=run, owner=owner(), previous_run=previous_run, told=log_document)
+            report = work.work(batch, asked, run=run, owner=owner(), previous_runs=previous_runs, told=log_document)
             log_message(report)
             if report.held:
                 services.sender.send(batch, asked, delay=min(report.wait_s, LONGEST_DELAY_S))

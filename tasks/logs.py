@@ -86,7 +86,9 @@ def log_sweep(report: SweepReport) -> None:
 
 def _formatter(shared: list[structlog.typing.Processor]) -> logging.Formatter:
     if sys.stderr.isatty():
-        last: list[structlog.typing.Processor] = [structlog.dev.ConsoleRenderer()]
+        # By default it shows the variables of every frame, passwords and documents among them.
+        plain = structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
+        last: list[structlog.typing.Processor] = [plain]
     else:
         last = [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
     return structlog.stdlib.ProcessorFormatter(

@@ -9,7 +9,6 @@ import structlog
 from billiard.exceptions import SoftTimeLimitExceeded
 from celery import Task
 from celery.exceptions import Reject
-from kombu.exceptions import OperationalError
 
 from tasks.stopping import INTERRUPTION, StopRequested
 from umg_search.errors import (
@@ -77,8 +76,9 @@ def _again(task: "Task[..., None]", error: Exception, run: str) -> NoReturn:
     """Send the message again, to be worked on later; where the broker is away as well, it goes back as it was."""
     seconds = delay(task.request.retries, error)
     _log.warning("try again", seconds=round(seconds, 1), tries=task.request.retries, error=str(error))
-    kwargs = {**(task.request.kwargs or {}), "previous_run": run}
+    kwargs = task.request.kwargs or {}
+    kwargs = {**kwargs, "previous_runs": [*kwargs.get("previous_runs", ()), run]}
     try:
         raise task.retry(exc=error, countdown=seconds, max_retries=MOST_TRIES, kwargs=kwargs)
-    except OperationalError:
+    except Reject:  # as Celery says it, the message would be dropped
         raise Reject(str(error), requeue=True) from error

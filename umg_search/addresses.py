@@ -47,6 +47,20 @@ def without_credentials(engine: str) -> tuple[str, Credentials | None]:
     return ",".join(bare), next(iter(found), None)
 
 
+def check_broker(address: str) -> None:
+    """Raise ValueError, which shows nothing of it, where an address is not one of a Redis."""
+    try:
+        parts = urlsplit(address)
+        known = parts.scheme in {"redis", "rediss"} and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        known = False
+    if not known or not re.fullmatch(r"/?\d*", parts.path) or parts.fragment or "@" in parts.query:
+        raise ValueError(
+            "a broker is redis://[USER:PASSWORD@]HOST[:PORT][/NUMBER], or rediss:// with TLS; "
+            "in user and password, write #, / and the like as %23, %2F"
+        )
+
+
 def hidden(text: str) -> str:
     """Return a text without what may be user and password of an address.
 

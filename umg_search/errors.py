@@ -16,7 +16,8 @@ UmgError
 │   └── NoIndexSet            nothing was ingested under this prefix yet
 ├── QueueError                asynchronous ingestion cannot go on
 │   ├── BrokerUnreachable     the broker gave no answer; the command line ends with 3
-│   └── BacklogFull           more waits, or would wait, than the queue may hold; nothing was taken
+│   ├── BacklogFull           more waits, or would wait, than the queue may hold; nothing was taken
+│   └── SubmissionCancelled   somebody cancelled it while it was being made
 └── DocumentError             one document cannot be read, split, encoded or stored
     ├── DocumentNotFound      no such document in this collection
     └── SetIncomplete         an index set lacks documents that cannot be built in it
@@ -105,6 +106,10 @@ class BrokerUnreachable(QueueError):
 
 class BacklogFull(QueueError):
     """More documents wait, or would wait, than the queue may hold."""
+
+
+class SubmissionCancelled(QueueError):
+    """Somebody cancelled a submission while it was being made; what it had queued is cancelled as well."""
 
 
 class DocumentError(UmgError):

@@ -16,7 +16,7 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
-from umg_search.addresses import hidden, is_server, nodes_of, without_credentials
+from umg_search.addresses import check_broker, hidden, is_server, nodes_of, without_credentials
 from umg_search.errors import SettingsError
 from umg_search.granularity import Expert, Granularity
 from umg_search.model import DeclaredField, Encoding, VectorType, declared_fields
@@ -228,7 +228,6 @@ class Settings(BaseSettings):
             raise ValueError("user and password stand in the address and in UMG_USER or UMG_PASSWORD: give them once")
         return value
 
-    @field_validator("broker")
     @classmethod
     def _redis(cls, value: SecretStr) -> SecretStr:
         if not re.fullmatch(
@@ -266,6 +265,12 @@ class Settings(BaseSettings):
     def _fit_for_a_header(cls, value: SecretStr) -> SecretStr:
         if not re.fullmatch(r"[!-~]*", plain(value)):
             raise ValueError("it has white space or a character outside ASCII in it: copy it again")
+        return value
+
+    @field_validator("broker")
+    @classmethod
+    def _known_broker(cls, value: SecretStr) -> SecretStr:
+        check_broker(plain(value))
         return value
 
     @field_validator("ca_certs", "client_cert")

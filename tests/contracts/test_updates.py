@@ -44,7 +44,7 @@ def start(engine_settings: Settings) -> Iterator[Start]:
 
     def start_(mode: str) -> "subprocess.Popen[str]":
         process = subprocess.Popen(  # noqa: S603 - a script of this folder
-            [sys.executable, updating.__file__, mode, engine_settings.model_dump_json()],
+            [sys.executable, updating.__file__, mode, engine_settings.model_dump_json(exclude={"broker"})],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,

@@ -18,7 +18,7 @@ from umg_search.store import generations, ledger
 from umg_search.store.attributes import attributes_of, misfit
 from umg_search.store.entries import ids_of
 from umg_search.store.jobs import held_by
-from umg_search.store.plans import Seen
+from umg_search.store.plans import Change, Seen, change_of
 from umg_search.store.reports import CONFLICT, DELETED, Reports, failure
 
 ATTEMPTS = 3
@@ -47,6 +47,8 @@ class AttributeChanges:
             reports |= lost
             wanted = [(d, e) for d, e in found if seen is None or ledger.still_wanted(d, seen.get(e.document), e)]
             wanted = [(d, e) for d, e in wanted if not run or held_by(e, run)]
+            # Another text that became live since then must not get the attributes of this one.
+            wanted = [(d, e) for d, e in wanted if change_of(e, d, index.label) is not Change.TEXT]
             sets = generations.sets_of(self._engine, index, [entry for _, entry in wanted])
             written = self._engine.write_entries([self._with_attributes(sets, e, d) for d, e in wanted])
             changing += [(d, new) for (d, _), new in zip(wanted, written, strict=True) if new is not None]

@@ -18,7 +18,10 @@ from umg_search.model import (
     LedgerEntry,
     Retired,
     SetState,
+    Stage,
 )
+
+UNFINISHED = "Whoever wrote it did not finish: ingest it again."
 
 
 def blank(key: DocumentKey) -> LedgerEntry:
@@ -159,8 +162,15 @@ def remove(entry: LedgerEntry, now: float) -> LedgerEntry:
 
 
 def fence(entry: LedgerEntry, now: float) -> LedgerEntry:
-    """Return the entry with nothing but a newer time: writing it makes every unfinished write of others fail."""
-    return replace(entry, changed_at=now)
+    """Return the entry with a newer time: writing it makes every unfinished write of others fail.
+
+    One that a writer without a job left unfinished, which nobody takes up again, is what is live of it, or has failed.
+    """
+    if entry.state is not DocumentState.WRITING or entry.job is not None:
+        return replace(entry, changed_at=now)
+    if any(state.live for state in entry.sets.values()):
+        return settle(entry, now)
+    return fail(entry, Failure(UNFINISHED, Stage.WRITING, "WriteConflict"), now)
 
 
 def forget(entry: LedgerEntry, numbers: Collection[int], *, busy: Collection[int] = ()) -> LedgerEntry:

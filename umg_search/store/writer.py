@@ -8,6 +8,7 @@ and the ledger names what is left over.
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 
 from umg_search.errors import IndexMismatch, SetDropped, WriteConflict
 from umg_search.model import (
@@ -36,6 +37,8 @@ from umg_search.store.reports import CONFLICT, by_key, failure, stored
 
 GRACE_SECONDS = 60.0
 """How long replaced text stays readable for searches that began before; longer than any search."""
+
+_PAGE = 500
 
 _REBUILD = "run `umg index rebuild`, which builds a set with these settings beside it, then `umg index activate`"
 
@@ -174,7 +177,8 @@ class Writer:
     ) -> list[IngestReport]:
         """Note in the ledger why documents could not be stored, except of those that it could not store either.
 
-        The text that was live stays. So does a job that waits or that somebody else has: it is for another text.
+        The text that was live stays. So does a job that waits or that somebody else has: it is for another text. One
+        that failed goes, where a later text failed without a job.
         """
         waiting = {document.key.hash: (document, why) for document, why in failures if not unstorable(document)}
         for _ in range(ATTEMPTS):
@@ -183,8 +187,12 @@ class Writer:
             entries = self._entries(index, [document.key for document, _ in waiting.values()])
             before = {key: entries.get(key) or ledger.blank(document.key) for key, (document, _) in waiting.items()}
             mine = [key for key, entry in before.items() if (held_by(entry, run) if run else not entry.pending)]
+            # Without a run the document came directly, after the one whose job had failed: that is not tried again.
+            kept = {key: before[key].job if run else None for key in mine}
             failed = [
-                ledger.fail(replace(before[key], key=waiting[key][0].key), waiting[key][1], self._clock())
+                ledger.fail(
+                    replace(before[key], key=waiting[key][0].key, job=kept[key]), waiting[key][1], self._clock()
+                )
                 for key in mine
             ]
             written = self._engine.write_entries(failed)
@@ -192,15 +200,22 @@ class Writer:
         return [failure(document, why.reason) for document, why in failures]
 
     def sweep(self, index: IndexSet) -> int:
-        """Delete what was replaced or left unfinished before the grace; return how many documents had any."""
+        """Delete what was replaced or left unfinished before the grace; return how many documents had any.
+
+        Documents whose job is in a run's hands are left for a later sweep: a large one is written for longer than the
+        grace, and would never be done.
+        """
         before = self._clock() - self._grace
-        old = list(self._engine.entries(retired_before=before))
-        if not old:
-            return 0
-        # The fence comes first: a writer that is still busy with such a generation must not make it live any more.
-        held = _present(self._engine.write_entries([ledger.fence(entry, self._clock()) for entry in old]))
-        generations.clear(self._engine, self._sets_of(index, held), held, before=before)
-        return len(held)
+        old = (
+            entry for entry in self._engine.entries(retired_before=before) if not (entry.pending and entry.pending.run)
+        )
+        count = 0
+        while page := list(islice(old, _PAGE)):
+            # The fence comes first: a writer that is still busy with such a generation must not make it live any more.
+            held = _present(self._engine.write_entries([ledger.fence(entry, self._clock()) for entry in page]))
+            generations.clear(self._engine, self._sets_of(index, held), held, before=before)
+            count += len(held)
+        return count
 
     def settle(self, index: IndexSet, document: DocumentHash) -> None:
         """Finish a change of attributes that a crash cut short: every chunk entry gets what the ledger says."""

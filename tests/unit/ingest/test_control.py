@@ -3,7 +3,7 @@ import pytest
 from tests.fakes.asynchronous import Site, document
 from tests.fakes.engine import MemoryEngine
 from tests.fakes.queue import MemoryQueue
-from umg_search.errors import ConfigurationError
+from umg_search.errors import ConfigurationError, SubmissionCancelled
 from umg_search.model import Document, DocumentKey
 
 A, B, C = (document(name) for name in "abc")
@@ -95,3 +95,17 @@ def test_a_submission_that_is_not_there_is_named(site: Site) -> None:
         site.control().cancel("b9")
     with pytest.raises(ConfigurationError, match="There is no submission 'b9'"):
         site.control().retry("b9")
+
+
+def test_a_submission_that_is_cancelled_while_it_is_made_stops_and_leaves_nothing_queued(site: Site) -> None:
+    several = [document(f"d{i}", sentences=1_000) for i in range(4)]  # each a group of its own
+    site.queue.before = lambda operation: (
+        site.control().cancel("b1") if operation == "put_texts" and len(site.queue.waiting) == 1 else None
+    )
+    with pytest.raises(SubmissionCancelled, match="b1 was cancelled while it was being made, after 2 documents"):
+        site.submit(*several)
+    assert [entry.state.value for entry in site.engine.entries()] == ["cancelled", "cancelled"]
+    assert site.queue.waiting == {}
+    found = site.queue.batch("b1")
+    assert found is not None
+    assert (found.cancelled, found.complete, found.queued) == (True, False, 2)

@@ -150,6 +150,19 @@ def test_a_revocation_between_plan_and_an_update_of_attributes_holds(desk: Desk)
     assert desk.engine.ledger[OLD.key.hash].acl == ("bob",)
 
 
+def test_another_text_between_plan_and_an_update_of_attributes_does_not_get_them(desk: Desk) -> None:
+    """NEW may be read by bob alone, and OLD, whose text was live when it was looked at, by everybody."""
+    desk.ingest(replace(OLD, acl=("bob",)))
+    other = Desk()
+    other.engine, other.other = desk.engine, desk.other
+    desk.engine.before("fetch", lambda: None)
+    desk.engine.before("fetch", lambda: other.ingest(replace(NEW, acl=("bob",))))
+    (report,) = desk.ingest(OLD)
+    assert (report.outcome, report.reason) == (Outcome.FAILED, CONFLICT)
+    assert desk.engine.ledger[OLD.key.hash].acl == ("bob",)
+    assert {chunk.attributes.acl for chunk in desk.engine.published.values()} == {("bob",)}
+
+
 def test_a_change_of_attributes_alone_encodes_nothing(desk: Desk) -> None:
     desk.ingest(OLD)
     (report,) = desk.ingest(replace(OLD, metadata={"year": 2021, "k": "v"}, acl=("bob",), title="T"))

@@ -1,3 +1,4 @@
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import count
 
@@ -6,7 +7,7 @@ import pytest
 from ingest.decisions import Submitted
 from ingest.messages import MOST_DOCUMENTS
 from ingest.pipeline import EMPTY
-from ingest.submission import CONTESTED, new_batch
+from ingest.submission import CONTESTED, ROOM_S, SubmitService, new_batch
 from tests.fakes.asynchronous import BATCH_CHARS, Site, document
 from tests.fakes.engine import MemoryEngine
 from tests.fakes.queue import MemoryQueue
@@ -188,6 +189,29 @@ def test_texts_that_turn_out_larger_are_taken_as_far_as_they_fit_and_that_is_sai
         site.submit(*many)
     assert 0 < len(site.queue.waiting) <= 300
     assert len(site.queue.waiting) == len(site.engine.ledger)
+
+
+def test_submissions_at_once_see_what_the_others_took(site: Site) -> None:
+    size = len(document("b0", sentences=1_000).text.encode())
+    site.queue_bytes = 4 * size
+
+    def slowly(name: str) -> Iterator[Document]:
+        for i in range(8):
+            site.now += ROOM_S + 1
+            yield document(f"{name}{i}", sentences=1_000)  # a group of its own
+
+    service = SubmitService(
+        site.engine,
+        site.queue,
+        site.sender,
+        batch_chars=BATCH_CHARS,
+        queue_bytes=site.queue_bytes,
+        clock=site.clock,
+    )
+    both = [service.submit(slowly(name), batch=name) for name in "ab"]
+    with pytest.raises(BacklogFull, match="2 documents were taken before, and none of the others"):
+        list(zip(*both, strict=True))
+    assert len(site.queue.waiting) == 4
 
 
 # --- messages ------------------------------------------------------------------------------------------------------

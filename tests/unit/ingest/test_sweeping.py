@@ -9,6 +9,8 @@ from tests.fakes.asynchronous import LEASE_S, RESEND_S, Site, document
 from tests.fakes.engine import MemoryEngine
 from tests.fakes.mortal import Killed, Life, Mortal
 from tests.fakes.queue import MemoryQueue
+from umg_search.model import Document
+from umg_search.store.ledger import UNFINISHED
 
 A, B = document("a"), document("b")
 
@@ -160,6 +162,23 @@ def test_a_sweep_finishes_deletions_that_a_crash_cut_short(site: Site) -> None:
     site.now += 1
     assert site.sweep().cleaned == 1
     assert (site.state("a"), site.engine.chunks, site.engine.blocks) == ("deleted", {}, {})
+
+
+@pytest.mark.parametrize("texts", [[], [document("a", 2)]])
+def test_a_document_that_a_direct_ingest_left_unfinished_is_not_pending_for_ever(
+    site: Site, texts: list[Document]
+) -> None:
+    site.ingest(B, *texts)
+    dead = Site(Mortal(site.engine, life := Life()), site.queue, now=site.now)  # type: ignore[arg-type] - it hands every call on
+    site.engine.before("write_chunks", lambda: setattr(life, "left", 0))  # type: ignore[attr-defined] - a fake
+    with pytest.raises(Killed):
+        dead.ingest(A)
+    assert site.state("a") == "writing"
+    site.now += 1
+    assert site.sweep().cleaned == 1
+    assert (site.state("a"), site.entry("a").error) == (("searchable", "") if texts else ("failed", UNFINISHED))
+    assert site.ingest(A) == {"a": "updated" if texts else "new"}
+    assert site.state("a") == "searchable"
 
 
 # --- crashes before every call -------------------------------------------------------------------------------------

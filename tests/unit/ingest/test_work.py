@@ -356,14 +356,14 @@ def test_work_that_is_stopped_from_outside_is_handed_back_without_a_death(site: 
     job = site.entry("a").pending
     assert (site.state("a"), job.run, job.deaths, job.attempts) == ("queued", "", 0, 1)
     assert site.queue.at_work == {}
-    report = site.work(batch, tickets, run="second", previous_run="first")
+    report = site.work(batch, tickets, run="second", previous_runs=("first",))
     assert len(report.reports) == 2
 
 
 def test_the_run_before_that_could_not_hand_back_is_known(site: Site) -> None:
     site.submit(A)
     abandon(site, "first")
-    (report,) = [site.work(*site.sender.take()[0], previous_run="first")]
+    (report,) = [site.work(*site.sender.take()[0], previous_runs=("first",))]
     assert [r.outcome for r in report.reports] == [Outcome.NEW]
 
 

@@ -84,3 +84,21 @@ def test_warnings_are_logged_as_json_too(capsys: pytest.CaptureFixture[str]) -> 
     (line,) = printed(capsys)
     assert "You are root." in line["event"]
     assert line["logger"] == "py.warnings"
+
+
+def test_a_traceback_shows_no_variables_to_who_watches(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def connect(password: str) -> None:
+        raise RuntimeError(f"refused after {len(password)} characters")
+
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    configure_logs()
+    given = {"password": "geheim"}
+    try:
+        connect(**given)
+    except RuntimeError:
+        logging.getLogger("celery.app.trace").exception("failed")
+    shown = capsys.readouterr().err
+    assert "refused after 6 characters" in shown
+    assert "geheim" not in shown

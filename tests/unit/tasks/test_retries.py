@@ -15,7 +15,7 @@ from umg_search.errors import BrokerUnreachable, DocumentError, EngineBusy, Engi
 class Request:
     def __init__(self, retries: int) -> None:
         self.retries = retries
-        self.kwargs = {"batch": "b1", "tickets": []}
+        self.kwargs: dict[str, Any] = {"batch": "b1", "tickets": []}
 
 
 class Task:
@@ -28,7 +28,7 @@ class Task:
 
     def retry(self, **options: Any) -> Retry:
         if self._broken:
-            raise OperationalError("no connection")
+            raise Reject(OperationalError("no connection"), requeue=False)  # what Celery makes of it
         self.sent.append(options)
         return Retry()
 
@@ -52,7 +52,15 @@ def test_an_error_that_passes_sends_the_message_again_with_the_run_that_met_it(k
     task = Task()
     with pytest.raises(Retry), orderly(task, "run-1"):  # type: ignore[arg-type] - as much of one as is needed
         raise kind("now")
-    assert [sent["kwargs"] for sent in task.sent] == [{"batch": "b1", "tickets": [], "previous_run": "run-1"}]
+    assert [sent["kwargs"] for sent in task.sent] == [{"batch": "b1", "tickets": [], "previous_runs": ["run-1"]}]
+
+
+def test_a_message_that_is_tried_again_and_again_knows_all_its_runs() -> None:
+    task = Task()
+    task.request.kwargs = {"batch": "b1", "tickets": [], "previous_runs": ["run-1"]}
+    with pytest.raises(Retry), orderly(task, "run-2"):  # type: ignore[arg-type]
+        raise EngineUnreachable("still away")
+    assert task.sent[0]["kwargs"]["previous_runs"] == ["run-1", "run-2"]
 
 
 @pytest.mark.parametrize("kind", [DocumentError, KeyError, RuntimeError])

@@ -1,0 +1,63 @@
+"""Workers beside direct ingests and sweeps, and after an engine that was away for long."""
+
+import pytest
+
+from ingest.sweeping import ORPHAN_S
+from tests.fakes.asynchronous import LEASE_S, Site, document
+from tests.fakes.engine import MemoryEngine
+from tests.fakes.mortal import Killed, Life, Mortal
+from tests.fakes.queue import MemoryQueue
+from umg_search.model import Outcome
+
+A, B = document("a"), document("b")
+
+
+@pytest.fixture
+def site() -> Site:
+    return Site(MemoryEngine(), MemoryQueue())
+
+
+def test_a_direct_ingest_that_fails_takes_the_place_of_an_older_failure(site: Site) -> None:
+    site.submit(document("a", sentences=201))
+    site.work_all()
+    assert site.ingest(document("a", 2, sentences=202)) == {"a": "failed"}
+    assert "202 sentences" in site.entry("a").error
+    report = site.control().retry()
+    assert (report.queued, report.without_text) == (0, (A.key,))  # not the older text, which is kept no longer
+    site.now += ORPHAN_S + 1
+    site.sweep()
+    assert site.queue.waiting == {}
+
+
+def test_a_sweep_lets_a_document_be_written_for_longer_than_the_grace(site: Site) -> None:
+    site.ingest(B)
+    site.submit(A)
+
+    def sweep() -> None:
+        site.now += LEASE_S / 2
+        site.sweep()
+        site.now += LEASE_S / 3
+        site.sweep()
+
+    site.engine.before("write_chunks", sweep)
+    (report,) = site.work_all()
+    assert [each.outcome for each in report.reports] == [Outcome.NEW]
+    assert (site.text("a"), site.entry("a").in_set("v1").live.number) == (
+        A.text,
+        2,
+    )  # the first generation after the job
+
+
+def test_a_run_further_back_that_could_not_hand_back_is_no_death(site: Site) -> None:
+    """The engine is away for several tries: the last of them never got as far as taking the document."""
+    site.submit(A)
+    batch, tickets = site.sender.take()[0]
+    site.engine.before("write_chunks", lambda: setattr(life, "left", 0))
+    dead = Site(Mortal(site.engine, life := Life()), Mortal(site.queue, life), site.sender, now=site.now)
+    with pytest.raises(Killed):
+        dead.work(batch, tickets, run="first")
+    assert site.entry("a").pending.run == "first"
+    report = site.work(batch, tickets, previous_runs=("first", "second"))
+    assert [r.outcome for r in report.reports] == [Outcome.NEW]
+    site.now += LEASE_S + 1
+    assert (site.sweep().revived, site.state("a")) == (0, "searchable")
