@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 from typer.exceptions import TyperException
 
-from umg_search.cli import commands, sets
+from umg_search.cli import commands, evaluation, sets
 from umg_search.cli.output import complain, out
 from umg_search.errors import ConfigurationError, DocumentError, EngineError, UmgError
 
@@ -28,6 +28,7 @@ app.command()(commands.delete)
 app.command()(sets.purge)
 app.add_typer(sets.index_app)
 app.command()(commands.doctor)
+app.command()(evaluation.evaluate)
 
 
 @app.callback()
