@@ -60,7 +60,8 @@ class CachedEncoders(Encoders):
         keys = [digest(self._models, split.document.text, split.bounds, split.counts) for split in documents]
         found = {row: raw for row, key in enumerate(keys) if (raw := self._cache.get(key)) is not None}
         missing = [row for row in range(len(documents)) if row not in found]
-        new = dict(zip(missing, self._encoders.encode([documents[row] for row in missing]), strict=True))
+        computed = self._encoders.encode([documents[row] for row in missing]) if missing else []
+        new = dict(zip(missing, computed, strict=True))
         self._cache.put({keys[row]: _packed(item) for row, item in new.items() if isinstance(item, Encoded)})
         return [new[row] if row in new else _unpacked(split, found[row]) for row, split in enumerate(documents)]
 

@@ -55,7 +55,13 @@ def test_own_questions_as_json_lines(tmp_path: Path) -> None:
     path = written(
         tmp_path / "own.jsonl",
         {"question": "Who?", "document": "a.md", "team": "sales"},
-        {"question": "What?", "passage": ["the\u2028text"], "answer": "text", "collection": "hr", "filter": "year = 2020"},
+        {
+            "question": "What?",
+            "passage": ["the\u2028text"],
+            "answer": "text",
+            "collection": "hr",
+            "filter": "year = 2020",
+        },
         {"id": "mine", "question": "Which?", "document": ["a", "b"], "collection": "hr"},
     )
     first, second, third = read_questions(path)
@@ -73,7 +79,8 @@ def test_own_questions_as_json_lines(tmp_path: Path) -> None:
 def test_own_questions_as_a_table(tmp_path: Path) -> None:
     path = tmp_path / "own.csv"
     path.write_text(
-        '\ufeffquestion,document,passage,answer,team\nWho?,a.md | b.md,,,sales\n"What, then?",,"one\ntwo|three",6|six,\n',
+        "\ufeffquestion,document,passage,answer,team\nWho?,a.md | b.md,,,sales\n"
+        '"What, then?",,"one\ntwo|three",6|six,\n',
         encoding="utf-8",
     )
     first, second = read_questions(path)

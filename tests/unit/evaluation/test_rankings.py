@@ -17,7 +17,9 @@ def test_ndcg_and_reciprocal_rank() -> None:
 
 def test_the_order_given_counts_and_the_tenth_is_the_last() -> None:
     others = [DocumentKey("default", f"x{i}") for i in range(12)]
-    found = ranking_measures({"tenth": [A], "eleventh": [A]}, {"tenth": [*others[:9], A], "eleventh": [*others[:10], A]})
+    found = ranking_measures(
+        {"tenth": [A], "eleventh": [A]}, {"tenth": [*others[:9], A], "eleventh": [*others[:10], A]}
+    )
     assert found["tenth"]["mrr_10"] == 1 / 10
     assert found["eleventh"] == {"ndcg_10": 0, "mrr_10": 0}
 
