@@ -36,6 +36,9 @@ PACKAGES = ("umg-search", "numpy", "ir-measures", "sentence-transformers", "torc
 SHOWN = ("recall", "precision", "iou", "ie", "all_evidence", "answer_recall", "set_f1", "tokens", "contexts")
 """Measures of the table, where any question allows them."""
 
+WIDTH = 140
+"""Columns that a table takes at most."""
+
 Data = Annotated[
     str, typer.Argument(help="Folder of a data set, or one's own questions (.jsonl or .csv).", show_default=False)
 ]
@@ -167,13 +170,13 @@ def _print_budget(rows: Sequence[Summary], order: str, ours: set[str], questions
     against = f"; difference in {order} to {rows[0].against}, with its 95 % interval" if rows[0].against else ""
     out.print(f"{questions} questions, {named}{against}", markup=False)
     shown = [measure for measure in SHOWN if any(measure in item.means for item in rows)]
-    table = Table("method", *shown, "difference", box=None)
+    table = Table("method", *shown, "difference", box=None, pad_edge=False)
     for column in table.columns[1:]:
         column.justify = "right"
     for item in rows:
         name = f"[bold]{escape(item.method)}[/bold]" if item.method in ours else escape(item.method)
         table.add_row(name, *(_shown(measure, item.means.get(measure)) for measure in shown), _difference(item, order))
-    out.print(table)
+    out.print(table, width=max(out.width, WIDTH), crop=False, no_wrap=True)  # a pipe counts as 80 columns
     out.print()
 
 
