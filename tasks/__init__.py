@@ -1,1 +1,1 @@
-"""Celery tasks over the ingest services."""
+"""Celery tasks over the ingest services; the only package that imports Celery and Redis."""

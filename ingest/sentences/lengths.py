@@ -39,14 +39,22 @@ def _next_cut(text: str, start: int, end: int, longest: int) -> int:
     pieces = -(-(end - start) // longest)
     ideal = start + -(-(end - start) // pieces)
     least = start + int((ideal - start) * _LEAST_SHARE)
+    stop = _beyond_space(text, start + longest + 1, end)
     for places in (_CLAUSE, _SPACE):
-        found = [m.end() for m in places.finditer(text, least, min(end, start + longest + 1)) if m.end() < end]
+        found = [m.end() for m in places.finditer(text, least, stop) if m.end() < end]
         fitting = [
             place for place in found if len(text[start:place].rstrip()) <= longest and not is_inside(text, place)
         ]
         if fitting:
             return min(fitting, key=lambda place: (abs(place - ideal), place))
     return _grapheme_cut(text, start, ideal, start + longest)
+
+
+def _beyond_space(text: str, place: int, end: int) -> int:
+    """Return how far to look for the beginning of the next piece: white space before it is not counted."""
+    while place < end and text[place - 1].isspace():
+        place += 1
+    return min(place, end)
 
 
 def _grapheme_cut(text: str, start: int, ideal: int, last: int) -> int:

@@ -96,8 +96,8 @@ def test_lists_and_scores_are_the_same_after_a_change(engine_settings: Settings,
     assert [report.reason for report in writer.replace(index, items)] == ["", ""]
     question = HashedWords(every).encode_query("word7 word16 word9 word49 word64")
     before = engine.ranked_lists(index, question, depth=50, scope=Scope())
-    for document in documents:
-        assert writer.update_attributes(index, replace(document, acl=("bob",))).outcome is Outcome.UPDATED
+    reports = writer.update_attributes(index, [replace(document, acl=("bob",)) for document in documents])
+    assert [report.outcome for report in reports] == [Outcome.UPDATED] * 2
     after = engine.ranked_lists(index, question, depth=50, scope=Scope())
     assert [ranked.channel for ranked in after.lists] == list(every.channels)
     for one, other in zip(before.lists, after.lists, strict=True):

@@ -66,6 +66,22 @@ def test_people_count_sentences_from_1_and_json_from_0(umg: Umg, corpus: Path) -
     assert f"{best['document_id']}, sentences {best['first'] + 1} to {best['last']}: " in printed
 
 
+@pytest.mark.usefixtures("embedded")
+def test_a_cut_ends_an_answer_by_the_scores_and_is_told_of(umg: Umg, corpus: Path) -> None:
+    umg.json("ingest", corpus)
+    question = ("search", "when is the east basin closed?")
+    assert "cut" not in umg.json(*question)
+    answer = umg.json(*question, "--cut", "fixed:3")
+    assert answer["cut"] == {"rule": "fixed:3", "of": "sentences", "candidates": answer["cut"]["candidates"], "kept": 3}
+    assert sum(context["last"] - context["first"] for context in answer["contexts"]) == 3
+    assert "22:00 to 05:00" in answer["contexts"][0]["text"]
+    code, printed, _ = umg(*question, "--cut", "adaptive_k", "--cut-on", "runs")
+    assert (code, "Cut by adaptive_k: " in printed, " runs stay." in printed) == (0, True, True)
+    for wrong, why in (("knee", "'knee' is no cut"), ("gapr:0", "its number lies between 1 and 30")):
+        code, _, said = umg(*question, "--cut", wrong)
+        assert (code, why in said) == (2, True)
+
+
 @pytest.mark.parametrize("engine_settings", ["opensearch-3.5.0"], indirect=True)
 @pytest.mark.usefixtures("on_engine")
 def test_a_delete_that_the_engine_refuses_ends_with_1_and_says_so(

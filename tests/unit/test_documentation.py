@@ -19,7 +19,8 @@ from ingest.readers import read_paths
 from umg_search.cli.main import ExitCode, app
 from umg_search.cli.output import result_json
 from umg_search.granularity import Granularity
-from umg_search.model import Context, Document, DocumentGroup, EngineInfo, SearchResult, Source
+from umg_search.model import Context, CutPoint, Document, DocumentGroup, EngineInfo, SearchResult, Source
+from umg_search.search import CutRule
 from umg_search.settings import PREFIX, Settings, plain
 
 ROOT = Path(__file__).parents[2]
@@ -115,6 +116,30 @@ def test_readme_names_every_key_of_groups_and_the_key_itself() -> None:
     printed = result_json(SearchResult("", (), (), (), EngineInfo("", "", ""), {}, groups=(group,)), explain=False)
     (entry,) = [line for line in re.split(r"^- ", README, flags=re.MULTILINE) if line.startswith("`--group-by")]
     assert [key for key in ("groups", *printed["groups"][0]) if f"`{key}`" not in entry] == []
+
+
+def test_readme_names_every_key_of_a_cut_and_the_key_itself() -> None:
+    printed = result_json(
+        SearchResult("", (), (), (), EngineInfo("", "", ""), {}, cut=CutPoint("gapr", "units", 30, 7)), explain=False
+    )
+    (entry,) = [line for line in re.split(r"^- ", README, flags=re.MULTILINE) if line.startswith("`--cut`")]
+    assert [key for key in ("cut", *printed["cut"]) if f"`{key}`" not in entry] == []
+
+
+def test_every_cut_rule_has_a_row_and_is_named_in_the_options_help() -> None:
+    (option,) = [
+        option for name, command in commands() if name == "search" for option in command.params if option.name == "cut"
+    ]
+    table = CLI.partition("| rule | keeps | NUMBER |")[2].partition("\n\n")[0]
+    assert re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE) == list(CutRule)
+    assert [rule for rule in CutRule if rule not in option.help] == []
+
+
+def test_the_example_of_a_cut_keeps_what_its_comment_says() -> None:
+    (example,) = [block for block in re.findall(r"```python\n(.*?)```", README, re.DOTALL) if "gapr(scores)" in block]
+    values: dict[str, Any] = {}
+    exec(example, values)  # noqa: S102 - our own README
+    assert values["gapr"](values["scores"]) == int(re.findall(r"the first (\d+)", example)[0])
 
 
 def test_python_example_imports_what_exists() -> None:

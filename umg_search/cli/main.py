@@ -10,9 +10,9 @@ from typing import Annotated
 import typer
 from typer.exceptions import TyperException
 
-from umg_search.cli import commands, evaluation, sets
+from umg_search.cli import commands, evaluation, ingesting, progress, queue, sets, workers
 from umg_search.cli.output import complain, out
-from umg_search.errors import ConfigurationError, DocumentError, EngineError, UmgError
+from umg_search.errors import ConfigurationError, DocumentError, EngineError, QueueError, UmgError
 
 app = typer.Typer(
     name="umg",
@@ -20,10 +20,15 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-app.command()(commands.ingest)
+app.command()(ingesting.ingest)
+app.command()(queue.submit)
 app.command()(commands.search)
 app.command()(commands.text)
-app.command()(commands.status)
+app.command()(progress.status)
+app.command()(queue.retry)
+app.command()(queue.cancel)
+app.command()(workers.worker)
+app.command()(workers.sweeper)
 app.command()(commands.delete)
 app.command()(sets.purge)
 app.add_typer(sets.index_app)
@@ -107,4 +112,4 @@ def _code(error: UmgError) -> ExitCode:
         return ExitCode.WRONG_USE
     if isinstance(error, DocumentError):
         return ExitCode.DOCUMENTS_FAILED
-    return ExitCode.ENGINE if isinstance(error, EngineError) else ExitCode.WRONG_USE
+    return ExitCode.ENGINE if isinstance(error, (EngineError, QueueError)) else ExitCode.WRONG_USE

@@ -58,6 +58,8 @@ def result_json(result: SearchResult, *, explain: bool) -> dict[str, Any]:
         "engine": asdict(result.engine),
         "timings_ms": {stage: round(value, 3) for stage, value in result.timings_ms.items()},
     }
+    if result.cut:
+        answer["cut"] = asdict(result.cut)
     if result.groups:
         answer["groups"] = [asdict(group) for group in result.groups]
     if explain:
@@ -78,6 +80,8 @@ def print_result(result: SearchResult) -> None:
         out.print()
     if not result.contexts:
         out.print("Nothing was found.")
+    if result.cut:
+        out.print(f"Cut by {result.cut.rule}: {result.cut.kept} of {result.cut.candidates} {result.cut.of} stay.")
     if result.channels:
         _print_channels(result)
     for name in result.degraded:
@@ -89,11 +93,14 @@ def print_result(result: SearchResult) -> None:
 def print_status(status: Status) -> None:
     """Print counts and sizes for a person."""
     out.print(f"{status.engine.name} {status.engine.version} at {status.engine.where}", markup=False)
+    counts = ", ".join(f"{count} {state.value}" for state, count in sorted(status.documents.items())) or "none"
+    if status.index is None:
+        out.print(f"No index set yet. Documents: {counts}")
+        return
     spec = status.index.spec
     models = ", ".join(model.name for model in (spec.dense, spec.sparse) if model)
     out.print(f"Set {status.index.label}: {', '.join(spec.experts)}; {models or 'no model'}", markup=False)
-    counts = ", ".join(f"{count} {state.value}" for state, count in sorted(status.documents.items()))
-    out.print(f"Documents: {counts or 'none'}")
+    out.print(f"Documents: {counts}")
     table = Table("index", "entries", "MiB", box=None)
     for name, size in status.sizes.items():
         table.add_row(name, str(size.entries), f"{size.bytes / 2**20:.1f}")
@@ -104,7 +111,7 @@ def status_json(status: Status) -> dict[str, Any]:
     """Return counts and sizes as JSON."""
     return {
         "engine": asdict(status.engine),
-        "set": status.index.label,
+        "set": status.index.label if status.index else None,
         "documents": {state.value: count for state, count in sorted(status.documents.items())},
         "indices": {name: asdict(size) for name, size in status.sizes.items()},
     }

@@ -9,7 +9,8 @@ from typing import Annotated, Any
 import typer
 
 from ingest.rebuild import RebuildService
-from umg_search.cli.commands import AsJson, opened, progress_bar, sentence_options
+from ingest.services import sentence_options
+from umg_search.cli.commands import AsJson, opened, progress_bar
 from umg_search.cli.output import complain, out, print_json
 from umg_search.model import IndexSet, IngestReport, Outcome, StoredSet
 from umg_search.ports import Engine

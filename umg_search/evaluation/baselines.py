@@ -127,7 +127,7 @@ class Fusing:
         fused = self.fusion(lists)
 
         def answer(*, budget: int, most: int) -> Sequence[Selected]:
-            return select(fused, replace(self.options, budget=budget, top_k=most))
+            return select(fused, replace(self.options, budget=budget, top_k=most)).items
 
         return answer
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from ingest.pipeline import IngestService
 from ingest.readers import Unreadable, read_paths
-from ingest.sentences import SentenceOptions
+from ingest.services import sentence_options
 from umg_search.encoding.encoders import Encoded, Encoders, EncodingFailure
 from umg_search.errors import DatasetError
 from umg_search.evaluation.cache import Cache, digest
@@ -29,6 +29,15 @@ _NAMED = 5
 
 Progress = Callable[[str, int, int], None]
 """Is told a stage, what is done of it, and what there is to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Own:
+    """What an index of the data set's own is made of."""
+
+    documents: tuple[Document, ...]
+    spec: SetSpec
+    encoders: Encoders
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,33 +92,30 @@ def own_settings(settings: Settings, documents: Sequence[Document], spec: SetSpe
 
     On a server that is a prefix of its own; an embedded index is made inside `folder`.
     """
-    sentences = (settings.max_sentence_chars, settings.max_sentence_chars_dense, settings.default_language)
     contents = [(each.key, each.text, each.title, each.metadata) for each in documents]
-    name = f"{INDEX_PREFIX}{digest(contents, spec, sentences).hex()[:16]}"
+    name = f"{INDEX_PREFIX}{digest(contents, spec, sentence_options(settings)).hex()[:16]}"
     changes = {"prefix": name}
     if settings.engine.startswith("embedded:"):
         changes["engine"] = f"embedded:{folder / name}"
     return settings.model_copy(update=changes)
 
 
-def write(
-    engine: Engine,
-    documents: Sequence[Document],
-    encoders: Encoders,
-    spec: SetSpec,
-    *,
-    sentences: SentenceOptions,
-    batch_chars: int,
-    progress: Progress,
-) -> Written:
+def write(engine: Engine, own: Own, settings: Settings, progress: Progress) -> Written:
     """Store documents that are not stored yet; DatasetError where one fails, since figures would lack it."""
     started = time.perf_counter()
-    service = IngestService(Writer(engine), encoders, spec, sentences=sentences, batch_chars=batch_chars)
+    service = IngestService(
+        Writer(engine),
+        own.encoders,
+        own.spec,
+        sentences=sentence_options(settings),
+        batch_chars=settings.ingest_batch_chars,
+        max_sentences=settings.max_sentences,
+    )
     reports: list[IngestReport] = []
-    with closing(service.ingest(documents)) as coming:  # whatever happens here, the writing thread ends first
+    with closing(service.ingest(own.documents)) as coming:  # whatever happens here, the writing thread ends first
         for report in coming:
             reports.append(report)
-            progress("index", len(reports), len(documents))
+            progress("index", len(reports), len(own.documents))
     failed = [f"{r.document_id}: {r.reason.rstrip('.')}" for r in reports if r.outcome is Outcome.FAILED]
     if failed:
         raise DatasetError(f"Documents cannot be indexed: {_listed(failed)}.")

@@ -4,19 +4,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-from ingest.sentences import SentenceOptions
-from umg_search.encoding.encoders import Encoders
 from umg_search.errors import ConfigurationError
 from umg_search.evaluation.baselines import Method, methods_of
 from umg_search.evaluation.cache import Cache
 from umg_search.evaluation.datasets import Dataset
-from umg_search.evaluation.indexing import CachedEncoders, Progress, Written, own_settings, read_documents, write
+from umg_search.evaluation.indexing import CachedEncoders, Own, Progress, Written, own_settings, read_documents, write
 from umg_search.evaluation.listing import Listing
 from umg_search.evaluation.locating import located
 from umg_search.evaluation.running import Budget, Evaluation, Runner, is_possible
 from umg_search.evaluation.scoping import Place, Scoping, decided
 from umg_search.evaluation.texts import Texts
-from umg_search.model import Document, EngineInfo, IndexSet, SetSpec
+from umg_search.model import EngineInfo, IndexSet
 from umg_search.ports import Engine
 from umg_search.search import RankingOptions
 from umg_search.settings import Settings
@@ -34,15 +32,6 @@ class Plan:
     scoping: Scoping = Scoping.AUTO
     principals: tuple[str, ...] | None = None
     depth: int = RankingOptions().depth
-
-
-@dataclass(frozen=True, slots=True)
-class Own:
-    """What an index of the data set's own is made of."""
-
-    documents: tuple[Document, ...]
-    spec: SetSpec
-    encoders: Encoders
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +71,7 @@ def evaluate(
     engine: Engine, target: Target, dataset: Dataset, plan: Plan, *, cache: Cache, progress: Progress
 ) -> Evaluated:
     """Write what is not written yet, ask every question, and judge every method."""
-    written = _written(engine, target, progress)
+    written = None if target.own is None else write(engine, target.own, target.settings, progress)
     index = Reader(engine).active_set()
     methods = chosen(methods_of(index.spec.channels), plan)
     scoping = decided(plan.scoping, target.own.documents if target.own else (), dataset.questions)
@@ -108,23 +97,3 @@ def chosen(methods: Sequence[Method], plan: Plan) -> tuple[Method, ...]:
     if not possible:
         raise ConfigurationError(f"No method of {', '.join(plan.methods) or 'none'} has such a budget: name others.")
     return possible
-
-
-def _written(engine: Engine, target: Target, progress: Progress) -> Written | None:
-    if target.own is None:
-        return None
-    settings = target.settings
-    sentences = SentenceOptions(
-        max_sentence_chars=settings.max_sentence_chars,
-        max_sentence_chars_dense=settings.max_sentence_chars_dense,
-        default_language=settings.default_language,
-    )
-    return write(
-        engine,
-        target.own.documents,
-        target.own.encoders,
-        target.own.spec,
-        sentences=sentences,
-        batch_chars=settings.ingest_batch_chars,
-        progress=progress,
-    )

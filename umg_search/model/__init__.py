@@ -3,6 +3,7 @@
 from umg_search.model.answers import (
     ChannelReport,
     Context,
+    CutPoint,
     DocumentGroup,
     EngineInfo,
     IngestReport,
@@ -110,6 +111,7 @@ __all__ = [
     "Clause",
     "Context",
     "Counts",
+    "CutPoint",
     "DeclaredField",
     "DenseModel",
     "Document",

@@ -114,12 +114,23 @@ class DocumentGroup:
 
 
 @dataclass(frozen=True, slots=True)
+class CutPoint:
+    """Where a list was cut: by which rule, what of (sentences, runs or units), out of how many, and how many stayed."""
+
+    rule: str
+    of: str
+    candidates: int
+    kept: int
+
+
+@dataclass(frozen=True, slots=True)
 class SearchResult:
     """The answer to a question: contexts, best first.
 
     `degraded` names the channels that failed; `timings_ms` is milliseconds by stage; `channels` is filled where an
     explanation was asked for. `groups` is filled where documents were to stay together: the contexts then come
-    document by document in the order of the groups.
+    document by document in the order of the groups. `cut` is there where a cut rule was asked for; the budget may leave
+    less than it kept.
     """
 
     question: str
@@ -130,3 +141,4 @@ class SearchResult:
     timings_ms: Mapping[str, float]
     channels: tuple[ChannelReport, ...] = ()
     groups: tuple[DocumentGroup, ...] = ()
+    cut: CutPoint | None = None

@@ -31,6 +31,7 @@ def spans(
     *,
     budget: int,
     min_sentences: int = 1,
+    most_sentences: int | None = None,
     max_per_document: int | None = None,
     used: Mapping[int, int] = NONE,
     taken: Sequence[tuple[int, int, int]] = (),
@@ -42,12 +43,19 @@ def spans(
     be that long, and is passed over where the budget has no room for them; the very first takes what fits. Where not
     even one sentence fits, the best one is returned whole, for the caller to cut.
 
+    With `most_sentences` only so many are taken for their evidence, the first by it: the number that a cut of
+    `strongest` gave. Neighbours that `min_sentences` asks for may be others.
+
     With `max_per_document`, a document keeps its best runs and the budget is filled again without its other sentences;
     `used` counts the runs that documents have already. `taken` ranges (document, first, last) are left out, as if
     nothing were known of them.
     """
     axis = axis_of(fused)
     evidence, tokens = sentence_evidence(fused, axis), axis.tokens
+    wanted = np.ones(len(tokens), dtype=bool)
+    if most_sentences is not None:
+        wanted[:] = False
+        wanted[_best_first(evidence)[:most_sentences]] = True
     starts = frozenset(axis.offset.tolist())
     barred = np.zeros(len(tokens), dtype=bool)
     for places in _places(axis, taken):
@@ -55,7 +63,7 @@ def spans(
     while True:
         if barred.any():
             evidence, tokens = np.where(barred, 0.0, evidence), np.where(barred, 0, tokens)
-        runs = _filled(evidence, tokens, starts, budget, min_sentences)
+        runs = _filled(evidence, np.where(wanted, evidence, 0.0), tokens, starts, budget, min_sentences)
         surplus = _surplus(runs, axis, max_per_document, used)
         if not surplus.any():
             break
@@ -63,6 +71,12 @@ def spans(
     offsets = axis.offset.tolist()
     selected = [_selected(fused.versions, axis, offsets, run, score) for run, score in runs]
     return sorted(selected, key=lambda run: (-run.score, run.version, run.first))
+
+
+def strongest(fused: Fused, count: int) -> list[float]:
+    """Return the evidence of the `count` best sentences, HEAD at most, best first; fewer where fewer have any."""
+    evidence = sentence_evidence(fused, axis_of(fused))
+    return evidence[_best_first(evidence)[:count]].tolist()
 
 
 def sentence_evidence(fused: Fused, axis: Axis) -> FloatArray:
@@ -80,15 +94,20 @@ def sentence_evidence(fused: Fused, axis: Axis) -> FloatArray:
     return evidence
 
 
-def _filled(evidence: FloatArray, tokens: Counts, starts: frozenset[int], budget: int, min_sentences: int) -> list[Run]:
-    """Return the runs that a budget is filled with, in the order of the axis; none where nothing has evidence."""
+def _filled(  # noqa: PLR0917 - all of it is the state of one fill
+    evidence: FloatArray, wanted: FloatArray, tokens: Counts, starts: frozenset[int], budget: int, min_sentences: int
+) -> list[Run]:
+    """Return the runs that a budget is filled with, in the order of the axis; none where nothing has evidence.
+
+    `wanted` is the evidence of sentences that may be taken for it, 0 for others.
+    """
     if min_sentences > 1:
-        chosen = _best_runs(evidence, tokens, starts, budget, min_sentences)
+        chosen = _best_runs(evidence, wanted, tokens, starts, budget, min_sentences)
     else:
-        chosen = _best(evidence, tokens, budget)
+        chosen = _best(wanted, tokens, budget)
     if not chosen:
-        best = int(evidence.argmax())
-        chosen = [best] if evidence[best] > 0 else []
+        best = int(wanted.argmax())
+        chosen = [best] if wanted[best] > 0 else []
     value = dict(zip(chosen, evidence[chosen].tolist(), strict=True))
     return [(run, sum(value[i] for i in run)) for run in _runs(chosen, starts)]
 
@@ -136,6 +155,11 @@ def _least_of_head(evidence: FloatArray) -> float:
     return max(least, ROUNDING)
 
 
+def _best_first(evidence: FloatArray) -> IntArray:
+    """Return the places of the head, those of most evidence first."""
+    return _descending(evidence >= _least_of_head(evidence), evidence)
+
+
 def _descending(wanted: NDArray[np.bool_], evidence: FloatArray) -> IntArray:
     places = wanted.nonzero()[0]
     return places[(-evidence[places]).argsort(kind="stable")]
@@ -154,15 +178,15 @@ def _fill(order: IntArray, tokens: Counts, budget: int) -> tuple[list[int], int]
     return chosen, left
 
 
-def _best_runs(
-    evidence: FloatArray, tokens: Counts, starts: frozenset[int], budget: int, min_sentences: int
+def _best_runs(  # noqa: PLR0917 - all of it is the state of one fill
+    evidence: FloatArray, wanted: FloatArray, tokens: Counts, starts: frozenset[int], budget: int, min_sentences: int
 ) -> list[int]:
     """Return the places of sentences that fit together with the neighbours they need, ascending."""
     chosen: set[int] = set()
     left = budget
-    least = _least_of_head(evidence)
-    for part in (evidence >= least, (evidence > 0) & (evidence < least)):
-        order = _descending(part & (tokens <= left), evidence)
+    least = _least_of_head(wanted)
+    for part in (wanted >= least, (wanted > 0) & (wanted < least)):
+        order = _descending(part & (tokens <= left), wanted)
         for place, needed in zip(order.tolist(), tokens[order].tolist(), strict=True):
             if needed > left or place in chosen:
                 continue

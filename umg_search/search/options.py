@@ -7,6 +7,7 @@ from typing import Self
 from umg_search.errors import QueryError
 from umg_search.ports import Scope
 from umg_search.ranking.evidence import Normalisation
+from umg_search.search.cuts import Cut
 
 MOST_DEPTH = 5_000
 """Hits of a channel that can be asked for: servers look at twice as many, and at 10,000 at most."""
@@ -33,16 +34,18 @@ class GroupBy(StrEnum):
 class RankingOptions:
     """Knobs of the ranking, with the only defaults; METHODS: UMG-RAG (arXiv 2606.13550) and evidence spans.
 
-    `budget` in tokens of the index set. `top_k` None: 5 for chunks and parents as published, no limit for spans; 0: no
-    limit. `depth` hits a channel. `floor` in tokens. `overlap` is the share of the shorter unit above which two units
-    of a document are taken for the same; 1 turns de-duplication off. `max_per_document` None: no limit; the budget
-    that it frees goes to other documents. `min_relevance` leaves contexts out whose relevance is lower or not known.
-    `title_weight` is that of titles beside texts for the lexical expert, 0: titles are not asked.
+    `budget` in tokens of the index set. `top_k` None: 5 for chunks and parents as published unless a `cut` decides, no
+    limit for spans; 0: no limit. `cut` looks at the 30 best units, sentences or runs. `depth` hits a channel. `floor`
+    in tokens. `overlap` is the share of the shorter unit above which two units of a document are taken for the same; 1
+    turns de-duplication off. `max_per_document` None: no limit; the budget that it frees goes to other documents.
+    `min_relevance` leaves contexts out whose relevance is lower or not known. `title_weight` is that of titles beside
+    texts for the lexical expert, 0: titles are not asked.
     """
 
     select: Selection = Selection.SPANS
     budget: int = 512
     top_k: int | None = None
+    cut: Cut | None = None
     depth: int = 100
     normalisation: Normalisation = Normalisation.ZSCORE
     temperature: float = 1.0
@@ -87,7 +90,7 @@ class RankingOptions:
     def limit(self) -> int | None:
         """Most contexts of an answer, None: no limit."""
         if self.top_k is None:
-            return None if self.select is Selection.SPANS else 5
+            return None if self.select is Selection.SPANS or self.cut is not None else 5
         return self.top_k or None
 
 

@@ -3,21 +3,23 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import islice, takewhile
+from math import inf
 
 import numpy as np
 
 from umg_search.granularity import FINEST, Channel, Expert
-from umg_search.model import Evidence, Fused, RankedList, Selected, Shared
+from umg_search.model import CutPoint, Evidence, Fused, RankedList, Selected, Shared
 from umg_search.ranking.diversity import spread
 from umg_search.ranking.duplicates import identical
 from umg_search.ranking.evidence import to_evidence
 from umg_search.ranking.fusion import by_length, fuse, units
 from umg_search.ranking.overlap import deduplicate
 from umg_search.ranking.promotion import promote
-from umg_search.ranking.spans import spans
+from umg_search.ranking.spans import spans, strongest
 from umg_search.ranking.truncation import within_budget
 from umg_search.ranking.weights import entropy_weights
+from umg_search.search.cuts import CANDIDATES, Cut, CutOn, CutRule
 from umg_search.search.options import RankingOptions, Selection
 
 _RELEVANCE = Channel(Expert.DENSE, FINEST)
@@ -29,7 +31,7 @@ class Ranking:
     """Everything between ranked lists and text; `fused` is None where no list has a hit.
 
     `kept` is what the answer is made of, best first. Of passages with one text it holds the best, and `shared` names
-    the others. `irrelevant` counts what was left out because of its relevance.
+    the others. `irrelevant` counts what was left out because of its relevance. `cut` is where a cut rule cut.
     """
 
     evidence: tuple[Evidence, ...]
@@ -38,6 +40,7 @@ class Ranking:
     kept: tuple[Selected, ...]
     shared: tuple[Shared, ...] = ()
     irrelevant: int = 0
+    cut: CutPoint | None = None
 
     @property
     def places(self) -> tuple[Selected, ...]:
@@ -75,13 +78,65 @@ def refilled(ranking: Ranking, options: RankingOptions) -> Ranking:
     return _selected(ranking, options)
 
 
-def select(fused: Fused, options: RankingOptions, shared: Sequence[Shared] = ()) -> list[Selected]:
-    """Return what the answer is made of, best first, within the number and the tokens that are asked for.
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """What an answer is made of, best first, and where a cut rule cut."""
 
-    `shared` passages are in it already: what they leave of the budget is filled without them and their copies.
+    items: Sequence[Selected]
+    cut: CutPoint | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Bounds:
+    """What a cut leaves: so many sentences, of units those of at least such a score."""
+
+    sentences: int | None = None
+    score: float = -inf
+
+
+def select(fused: Fused, options: RankingOptions, shared: Sequence[Shared] = ()) -> Chosen:
+    """Return what the answer is made of within the cut, the number and the tokens that are asked for.
+
+    `shared` passages are in it already: what they leave of the budget is filled without them and their copies. A rule
+    that looks at scores cuts units and sentences as if there were none, so that nothing comes in from behind the cut;
+    runs are cut as they are found around them.
     """
+    if options.cut is None:
+        return Chosen(_settled(fused, options, shared, _Bounds()))
+    if options.select is not Selection.SPANS:
+        return _cut_units(fused, options, shared, options.cut)
+    if options.cut.on is CutOn.SENTENCES:
+        return _cut_sentences(fused, options, shared, options.cut)
+    return _cut_runs(fused, options, shared, options.cut)
+
+
+def _cut_units(fused: Fused, options: RankingOptions, shared: Sequence[Shared], cut: Cut) -> Chosen:
+    every = _units(fused, replace(options, top_k=0), {}, ())
+    scores = [unit.score for unit in islice(every, CANDIDATES)]
+    kept = cut.keep(scores)
+    most = kept if options.limit is None else min(kept, options.limit)
+    score = -inf if cut.rule is CutRule.FIXED else min(scores[:kept], default=inf)
+    found = _settled(fused, replace(options, top_k=most), shared, _Bounds(score=score))
+    return Chosen(found, CutPoint(str(cut), "units", len(scores), kept))
+
+
+def _cut_sentences(fused: Fused, options: RankingOptions, shared: Sequence[Shared], cut: Cut) -> Chosen:
+    scores = strongest(fused, CANDIDATES)
+    kept = cut.keep(scores)
+    found = _settled(fused, options, shared, _Bounds(sentences=kept))
+    return Chosen(found, CutPoint(str(cut), cut.on.value, len(scores), kept))
+
+
+def _cut_runs(fused: Fused, options: RankingOptions, shared: Sequence[Shared], cut: Cut) -> Chosen:
+    runs = _settled(fused, replace(options, top_k=0), shared, _Bounds())
+    scores = [run.score for run in runs[:CANDIDATES]]
+    kept = cut.keep(scores)
+    return Chosen(runs[:kept][: options.limit], CutPoint(str(cut), cut.on.value, len(scores), kept))
+
+
+def _settled(fused: Fused, options: RankingOptions, shared: Sequence[Shared], bounds: _Bounds) -> list[Selected]:
     if not shared:
-        return list(_chosen(fused, options, {}, ()))
+        return list(_chosen(fused, options, {}, (), bounds))
     settled = [item.item for item in shared]
     left = options.budget - sum(item.tokens for item in settled)
     most = None if options.limit is None else options.limit - len(settled)
@@ -90,12 +145,16 @@ def select(fused: Fused, options: RankingOptions, shared: Sequence[Shared] = ())
         used = Counter(fused.versions.index(item.version) for item in settled)
         places = (place for item in shared for place in (item.item, *item.copies))
         taken = [(fused.versions.index(place.version), place.first, place.last) for place in places]
-        settled += [item for item in _chosen(fused, rest, used, taken) if item.tokens <= left]
+        settled += [item for item in _chosen(fused, rest, used, taken, bounds) if item.tokens <= left]
     return sorted(settled, key=lambda item: (-item.score, item.version, item.first, item.last))
 
 
 def _chosen(
-    fused: Fused, options: RankingOptions, used: Mapping[int, int], taken: Sequence[tuple[int, int, int]]
+    fused: Fused,
+    options: RankingOptions,
+    used: Mapping[int, int],
+    taken: Sequence[tuple[int, int, int]],
+    bounds: _Bounds,
 ) -> Iterable[Selected]:
     """Return selections, best first; `used` counts those of a document before, `taken` ranges are left alone."""
     if options.select is Selection.SPANS:
@@ -103,12 +162,14 @@ def _chosen(
             fused,
             budget=options.budget,
             min_sentences=options.min_sentences,
+            most_sentences=bounds.sentences,
             max_per_document=options.max_per_document,
             used=used,
             taken=taken,
         )
         return runs[: options.limit]
-    return within_budget(_units(fused, options, used, taken), budget=options.budget)
+    admitted = takewhile(lambda unit: unit.score >= bounds.score, _units(fused, options, used, taken))
+    return within_budget(admitted, budget=options.budget)
 
 
 def _units(
@@ -132,7 +193,8 @@ def _units(
 def _selected(ranking: Ranking, options: RankingOptions) -> Ranking:
     if ranking.fused is None:
         return ranking
-    found = select(ranking.fused, options, ranking.shared)
+    chosen = select(ranking.fused, options, ranking.shared)
+    found, ranking = chosen.items, replace(ranking, cut=chosen.cut)
     least = options.min_relevance
     if least is None or not ranking.has_relevance:
         return replace(ranking, kept=tuple(found))

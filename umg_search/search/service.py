@@ -193,6 +193,7 @@ class SearchService:
             timings_ms=asked.clock.milliseconds,
             channels=answer.channels() if query.explain else (),
             groups=groups,
+            cut=shown.ranking.cut,
         )
 
 

@@ -46,10 +46,10 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """Counts of documents by state, and the size of each index of the active set."""
+    """Counts of documents by state, and the size of each index of the active set, None where none is there yet."""
 
     engine: EngineInfo
-    index: IndexSet
+    index: IndexSet | None
     documents: Mapping[DocumentState, int]
     sizes: Mapping[str, IndexSize]
 
@@ -107,9 +107,10 @@ class Reader:
         return self._engine.collections(most)
 
     def status(self) -> Status:
-        """Count documents and measure indices; NoIndexSet where nothing was ingested yet."""
-        index = self.active_set()
-        return Status(self._engine.info(), index, self._engine.states(), self._engine.sizes(index))
+        """Count documents and measure indices; NoIndexSet where nothing was ingested or submitted yet."""
+        documents = self._engine.states()
+        index = self._engine.active_set() if documents else self.active_set()
+        return Status(self._engine.info(), index, documents, self._engine.sizes(index) if index else {})
 
 
 def from_active_set(read: Callable[[], _Answer]) -> _Answer:

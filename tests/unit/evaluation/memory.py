@@ -6,9 +6,9 @@ from pathlib import Path
 from tests.fakes.encoders import HashedEncoders, encoded, spec
 from tests.fakes.engine import MemoryEngine
 from umg_search.evaluation.datasets import Dataset
-from umg_search.evaluation.indexing import DOCUMENT_FIELD
+from umg_search.evaluation.indexing import DOCUMENT_FIELD, Own
 from umg_search.evaluation.questions import Question
-from umg_search.evaluation.service import Own, Target
+from umg_search.evaluation.service import Target
 from umg_search.model import Document, SetSpec
 from umg_search.settings import Settings
 from umg_search.store.writer import Writer

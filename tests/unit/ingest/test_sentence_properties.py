@@ -4,7 +4,7 @@ import re
 from itertools import pairwise
 
 import regex
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ingest.sentences import SentenceOptions, sentence_bounds, stored_text
@@ -54,6 +54,7 @@ def test_bounds_tile_the_text(text: str, language: str | None, options: Sentence
 
 
 @given(texts, languages)
+@example("000000000       㐀", None)  # white space reaches over the longest length
 @settings(max_examples=100, deadline=None)
 def test_sentences_start_with_no_white_space_except_the_first(text: str, language: str | None) -> None:
     bounds = sentence_bounds(text, language=language, options=SMALL)

@@ -11,7 +11,7 @@ from tests.unit.ranking.test_fusion import fuse_all
 from umg_search.granularity import Granularity
 from umg_search.model import DocumentVersion, FloatArray, Fused, RankedList, Selected
 from umg_search.ranking.axis import axis_of
-from umg_search.ranking.spans import HEAD, sentence_evidence, spans
+from umg_search.ranking.spans import HEAD, sentence_evidence, spans, strongest
 
 A = Text("a", (10,) * 12)
 
@@ -91,6 +91,32 @@ def test_a_sentence_that_does_not_fit_is_passed_over_for_smaller_ones() -> None:
 def test_a_sentence_without_evidence_is_not_taken() -> None:
     found = fused((A, G2, 0, 0.5), (A, G2, 3, 0.5))
     assert ranges(spans(found, budget=10_000)) == [(0, 2), (3, 5)]
+
+
+def test_the_strongest_are_the_evidence_of_the_best_sentences_best_first() -> None:
+    text = Text("a", (10,) * 12)
+    found = fused((text, G2, 0, 0.2), (text, G2, 4, 0.6), (text, G2, 8, 0.4))
+    assert strongest(found, 5) == pytest.approx([0.6 / 2, 0.6 / 2, 0.4 / 2, 0.4 / 2, 0.2 / 2])
+    assert len(strongest(found, 30)) == 3 * 2
+
+
+def test_of_the_most_sentences_those_that_are_taken_already_count() -> None:
+    """A second fill brings in nothing that the first could not have had."""
+    text = Text("a", (10,) * 12)
+    found = fused((text, G2, 0, 0.2), (text, G2, 4, 0.6), (text, G2, 8, 0.4))
+    (first, second) = spans(found, budget=1000, most_sentences=4)
+    assert ((first.first, first.last), (second.first, second.last)) == ((4, 6), (8, 10))
+    (only,) = spans(found, budget=1000, most_sentences=4, taken=[(0, 4, 6)])
+    assert (only.first, only.last) == (8, 10)
+    assert spans(found, budget=1000, most_sentences=4, taken=[(0, 4, 6), (0, 8, 10)]) == []
+    assert spans(found, budget=1000, most_sentences=0) == []
+
+
+def test_what_a_document_may_not_have_is_filled_from_the_most_sentences_only() -> None:
+    a, b = Text("a", (10,) * 12), Text("b", (10,) * 12)
+    found = fused((a, G2, 0, 0.4), (a, G2, 4, 0.3), (b, G2, 0, 0.2), (b, G2, 4, 0.1))
+    allowed = spans(found, budget=1000, most_sentences=6, max_per_document=1)
+    assert [(run.version, run.first) for run in allowed] == [(a.version, 0), (b.version, 0)]
 
 
 def test_equal_evidence_is_taken_in_the_order_of_version_and_sentence() -> None:

@@ -14,12 +14,14 @@ from umg_search.errors import QueryError
 from umg_search.granularity import Granularity
 from umg_search.model import RankedList, Selected
 from umg_search.ranking.evidence import Normalisation
-from umg_search.search import RankingOptions, Selection, rank, select
+from umg_search.search import Cut, CutOn, CutRule, RankingOptions, Selection, rank, select
 from umg_search.search.ranking import relevance
 
 UNITS = st.sampled_from([Selection.CHUNKS, Selection.PARENTS])
+CUTS = st.builds(Cut, st.sampled_from(CutRule), on=st.sampled_from(CutOn), fewest=st.sampled_from([0, 8]))
 OPTIONS = st.builds(
     RankingOptions,
+    cut=st.none() | CUTS,
     select=st.sampled_from(Selection),
     budget=st.integers(1, 400),
     top_k=st.none() | st.integers(0, 6),
@@ -132,25 +134,25 @@ def test_five_units_are_the_default_and_zero_means_all() -> None:
     many = Text("m", (3,) * 60)
     found = fused(*((many, G2, first, 0.1) for first in range(0, 20, 2)))
     options = RankingOptions(select=Selection.CHUNKS)
-    assert len(select(found, options)) == 5
-    assert len(select(found, replace(options, top_k=2))) == 2
-    assert len(select(found, replace(options, top_k=0))) == 10
-    assert len(select(found, RankingOptions(top_k=1))) == 1
+    assert len(select(found, options).items) == 5
+    assert len(select(found, replace(options, top_k=2)).items) == 2
+    assert len(select(found, replace(options, top_k=0)).items) == 10
+    assert len(select(found, RankingOptions(top_k=1)).items) == 1
 
 
 def test_spans_have_no_limit_unless_one_is_given() -> None:
     many = Text("m", (3,) * 60)
     found = fused(*((many, G2, first, 0.1) for first in range(0, 40, 4)))
-    assert len(select(found, RankingOptions())) == 10
-    assert places(select(found, RankingOptions(top_k=3))) == places(select(found, RankingOptions())[:3])
+    assert len(select(found, RankingOptions()).items) == 10
+    assert places(select(found, RankingOptions(top_k=3)).items) == places(select(found, RankingOptions()).items[:3])
 
 
 def test_a_duplicate_does_not_take_the_place_of_another_unit() -> None:
     text = Text("m", (20,) * 40)
     found = fused((text, G8, 0, 0.5), (text, G4, 2, 0.3), (text, G8, 16, 0.2))
     options = RankingOptions(select=Selection.CHUNKS, top_k=2)
-    assert places(select(found, options)) == [(text.version, 0, 8), (text.version, 16, 24)]
-    assert places(select(found, replace(options, overlap=1.0))) == [(text.version, 0, 8), (text.version, 2, 6)]
+    assert places(select(found, options).items) == [(text.version, 0, 8), (text.version, 16, 24)]
+    assert places(select(found, replace(options, overlap=1.0)).items) == [(text.version, 0, 8), (text.version, 2, 6)]
 
 
 def test_relevance_counts_the_finest_windows_that_overlap_and_no_neighbours() -> None:

@@ -1,0 +1,65 @@
+"""`umg worker`: a Celery worker with a prefork pool, whose children load the models and whose parent loads none."""
+
+import os
+import resource
+from typing import Any
+
+from celery import signals
+from celery.worker import WorkController
+
+from tasks.app import make_app
+from tasks.logs import configure_logs
+from tasks.stopping import INTERRUPTION, interrupt_children
+from umg_search.settings import Settings
+from umg_search.wiring import open_queue
+
+
+def run_worker(settings: Settings, *, concurrency: int) -> int:
+    """Work on messages in `concurrency` children until SIGTERM or Ctrl-C, and return the exit code.
+
+    Raises what is wrong with the engine at the start, ConfigurationError for the embedded one; later, and for Redis at
+    any time, the worker waits.
+    """
+    open_queue(settings).close()
+    _share_cores(concurrency)
+    signals.setup_logging.connect(lambda **_: configure_logs(), weak=False)
+    app = make_app(settings)
+    # Gossip, mingling and heartbeats are how workers learn of each other over Redis; ours learn from the ledger.
+    alone: dict[str, Any] = {"without_gossip": True, "without_mingle": True, "without_heartbeat": True}
+    worker = app.Worker(concurrency=concurrency, pool="prefork", loglevel="INFO", quiet=True, **alone)
+    prepare(worker, settings)
+    worker.start()
+    return int(worker.exitcode or 0)
+
+
+def prepare(worker: WorkController, settings: Settings) -> None:
+    """Connect what a worker needs beyond options: a bound on memory, and stopping in order.
+
+    To be called before it starts, also for a worker of one's own.
+    """
+
+    def child(**_: object) -> None:
+        # Cheap on purpose: a child that takes long here is killed before it has worked.
+        INTERRUPTION.install()
+        limit_memory(settings.worker_memory_mb)
+
+    signals.worker_process_init.connect(child, weak=False)
+    signals.worker_shutting_down.connect(lambda **_: interrupt_children(worker), weak=False)
+
+
+def limit_memory(mebibytes: int) -> None:
+    """Bound the memory of this process, so that a greedy document meets MemoryError and not the system's killer.
+
+    RLIMIT_DATA counts what a process may write to and shares with nobody: also a model's weights, and the stacks of
+    threads, whether they are used or not; PyTorch with a small model takes 1.2 GB. macOS ignores it. 0: no limit.
+    """
+    if mebibytes:
+        _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+        wanted = mebibytes * 2**20
+        resource.setrlimit(resource.RLIMIT_DATA, (wanted if hard < 0 else min(wanted, hard), hard))
+
+
+def _share_cores(concurrency: int) -> None:
+    """Give each child its part of the cores: PyTorch takes all of them by default, in every process."""
+    if concurrency > 1:
+        os.environ.setdefault("OMP_NUM_THREADS", str(max(1, (os.cpu_count() or 1) // concurrency)))

@@ -1,0 +1,71 @@
+"""Logs are JSON, one line a document, with the ids of submission and task."""
+
+import json
+import logging
+from collections.abc import Iterator
+
+import pytest
+import structlog
+
+from ingest.sweeping import SweepReport
+from ingest.work import WorkReport
+from tasks.logs import configure_logs, log_document, log_message, log_sweep, logged
+from umg_search.model import IngestReport, Outcome
+
+
+@pytest.fixture(autouse=True)
+def _logs_as_before() -> Iterator[None]:
+    root = logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+    yield
+    root.handlers[:], root.level = handlers, level
+    structlog.reset_defaults()
+
+
+def printed(capsys: pytest.CaptureFixture[str]) -> list[dict]:
+    return [json.loads(line) for line in capsys.readouterr().err.splitlines()]
+
+
+def test_a_message_is_one_line_a_document(capsys: pytest.CaptureFixture[str]) -> None:
+    configure_logs()
+    stored = IngestReport("a.md", "port", Outcome.NEW, chunks=3, tokens=40)
+    failed = IngestReport("b.md", "port", Outcome.FAILED, reason="There is no text in it.")
+    with logged(batch="b1", task="t1"):
+        log_document(stored)
+        log_document(failed)
+    lines = printed(capsys)
+    assert [(line["batch"], line["task"], line["document"]) for line in lines] == [
+        ("b1", "t1", "a.md"),
+        ("b1", "t1", "b.md"),
+    ]
+    assert [line["level"] for line in lines] == ["info", "warning"]
+    assert (lines[0]["chunks"], lines[0]["tokens"]) == (3, 40)
+    assert lines[1]["reason"] == "There is no text in it."
+    assert all(line["timestamp"].endswith("Z") for line in lines)
+
+
+def test_ids_end_with_the_message(capsys: pytest.CaptureFixture[str]) -> None:
+    configure_logs()
+    with logged(batch="b1", task="t1"):
+        pass
+    log_message(WorkReport(held=2, wait_s=1.26))
+    (line,) = printed(capsys)
+    assert "batch" not in line
+    assert (line["held"], line["wait_s"]) == (2, 1.3)
+
+
+def test_a_sweep_that_found_nothing_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    configure_logs()
+    log_sweep(SweepReport())
+    log_sweep(SweepReport(revived=2))
+    log_sweep(SweepReport(broker="The broker does not answer."))
+    assert [(line["level"], line.get("revived")) for line in printed(capsys)] == [("info", 2), ("warning", None)]
+
+
+def test_celery_and_the_clients_log_as_json_too_and_less(capsys: pytest.CaptureFixture[str]) -> None:
+    configure_logs()
+    logging.getLogger("celery.worker.strategy").info("Task umg.ingest[1] received")
+    logging.getLogger("opensearch").info("GET /")
+    logging.getLogger("celery.worker.consumer").error("cannot connect to %s", "redis")
+    (line,) = printed(capsys)
+    assert (line["event"], line["level"]) == ("cannot connect to redis", "error")
