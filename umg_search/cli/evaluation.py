@@ -27,6 +27,7 @@ from umg_search.evaluation.running import Budget
 from umg_search.evaluation.scoping import Scoping
 from umg_search.evaluation.service import Evaluated, Plan, target_of
 from umg_search.evaluation.service import evaluate as evaluate_plan
+from umg_search.search import Cut, CutOn
 from umg_search.search.options import MOST_TOKENS
 from umg_search.settings import load_settings
 
@@ -55,6 +56,12 @@ def evaluate(
     budgets: Annotated[
         str, typer.Option(help="Most tokens of an answer, with commas; none: the first 5 contexts.")
     ] = "256,512,1024,2048",
+    cuts: Annotated[
+        str, typer.Option(help="Cut rules to try as well, with commas, such as gapr,adaptive_k:5.", show_default=False)
+    ] = "",
+    cut_on: Annotated[
+        CutOn, typer.Option(help="What of evidence spans is cut, sentences or joined runs.")
+    ] = CutOn.SENTENCES,
     against: Annotated[
         str, typer.Option(help="Method to compare with; unless given, the best baseline.", show_default=False)
     ] = "",
@@ -70,8 +77,9 @@ def evaluate(
     """Measure search methods on questions with known answers, at equal budgets of tokens."""
     check_installed()
     plan = Plan(
-        methods=tuple(name.strip() for name in methods.split(",") if name.strip()),
+        methods=_names(methods),
         budgets=_budgets(budgets),
+        cuts=tuple(cut for name in _names(cuts) if (cut := Cut.parse(name, cut_on))),
         against=against,
         scoping=scope,
         principals=tuple(principal) if principal else None,
@@ -92,8 +100,12 @@ def evaluate(
     return 0
 
 
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in text.split(",") if name.strip())
+
+
 def _budgets(text: str) -> tuple[Budget, ...]:
-    names = [name.strip() for name in text.split(",") if name.strip()]
+    names = _names(text)
     wrong = [n for n in names if n != NO_BUDGET and not (n.isascii() and n.isdecimal() and 0 < int(n) <= MOST_TOKENS)]
     if wrong or not names:
         raise ConfigurationError(
@@ -141,6 +153,7 @@ def _result(found: Evaluated, data: Dataset, plan: Plan, *, seed: int, limit: in
         },
         "settings": {
             "budgets": [label(budget) for budget in plan.budgets],
+            "cuts": [{"cut": str(cut), "on": cut.on.value} for cut in plan.cuts],
             "depth": plan.depth,
             "scope": found.scoping.value,
             "against": plan.against or "the best baseline at each budget",

@@ -24,6 +24,9 @@ from umg_search.windows import Window
 RRF_K = 60
 """Constant of reciprocal rank fusion (Cormack, Clarke & Buettcher 2009)."""
 
+FIXED_K = 5
+"""Contexts of an answer without a budget (Jung & Wang 2026)."""
+
 LONG_UNIT = 4_096
 """Tokens of a LongRAG unit (Jiang, Ma & Chen 2024)."""
 
@@ -46,8 +49,8 @@ class Answering(Protocol):
 class Method(Protocol):
     """A way to answer questions from ranked lists.
 
-    `ours` tells this project's methods (with the papers' they come from) from the baselines. `needs_budget`: without
-    one, the answer would have no end.
+    `ours` tells this project's methods (with the papers' they come from) from the baselines. `fixed_k` is how many
+    contexts an answer has without a budget, 0: the method ends it by itself, None: it would have no end.
     """
 
     @property
@@ -71,8 +74,8 @@ class Method(Protocol):
         ...
 
     @property
-    def needs_budget(self) -> bool:
-        """Whether it has no end of its own."""
+    def fixed_k(self) -> int | None:
+        """Contexts of an answer without a budget."""
         ...
 
     def answering(self, lists: Lists, layouts: Layouts) -> Answering:
@@ -91,9 +94,9 @@ class Product:
     ours: bool = True
 
     @property
-    def needs_budget(self) -> bool:
-        """Spans are whatever sentences fit."""
-        return self.options.select is Selection.SPANS
+    def fixed_k(self) -> int | None:
+        """None for spans, which are whatever sentences fit, 0 where a cut decides."""
+        return _fixed_k(self.options)
 
     def answering(self, lists: Lists, layouts: Layouts) -> Answering:
         """Return the search's own ranking."""
@@ -117,9 +120,9 @@ class Fusing:
     ours: bool = False
 
     @property
-    def needs_budget(self) -> bool:
-        """Spans are whatever sentences fit."""
-        return self.options.select is Selection.SPANS
+    def fixed_k(self) -> int | None:
+        """None for spans, which are whatever sentences fit, 0 where a cut decides."""
+        return _fixed_k(self.options)
 
     def answering(self, lists: Lists, layouts: Layouts) -> Answering:
         """Return the fused ranking."""
@@ -140,7 +143,7 @@ class SmallToBig:
     about: str
     channels: tuple[Channel, ...]
     ours: bool = False
-    needs_budget: bool = False
+    fixed_k: int | None = FIXED_K
 
     def answering(self, lists: Lists, layouts: Layouts) -> Answering:
         """Return the parents in the order of their best units."""
@@ -158,7 +161,7 @@ class LongUnits:
     about: str
     channels: tuple[Channel, ...]
     ours: bool = False
-    needs_budget: bool = False
+    fixed_k: int | None = FIXED_K
 
     def answering(self, lists: Lists, layouts: Layouts) -> Answering:
         """Return long units, best first."""
@@ -270,6 +273,12 @@ def _passage_channel(channels: Sequence[Channel]) -> Channel:
     """Return the channel whose windows come nearest to passages of 512 tokens: 16 sentences, dense where there is."""
     own = [channel for channel in channels if channel.expert is channels[0].expert]
     return max((channel for channel in own if channel.granularity <= Granularity.G16), key=lambda c: c.granularity)
+
+
+def _fixed_k(options: RankingOptions) -> int | None:
+    if options.cut is not None:
+        return 0
+    return None if options.select is Selection.SPANS else FIXED_K
 
 
 def _summed(lists: Lists, masses: Sequence[FloatArray]) -> Fused:

@@ -58,7 +58,7 @@ def position(evidence: Sequence[Span], returned: Sequence[Span]) -> float | None
     """Return the share of the answer, by characters, that comes before its first evidence; None where it has none."""
     shown = sum(span.length for span in returned)
     for span, before in zip(returned, accumulate((span.length for span in returned), initial=0), strict=False):
-        starts = [max(gold.start, span.start) for gold in evidence if _shared(gold, span)]
+        starts = [max(gold.start, span.start) for gold in evidence if overlaps(gold, span)]
         if starts:
             return (before + min(starts) - span.start) / shown
     return None
@@ -81,6 +81,11 @@ def set_f1(expected: Iterable[DocumentKey], returned: Iterable[DocumentKey]) -> 
     return 2 * len(a & b) / (len(a) + len(b)) if a or b else 0.0
 
 
+def overlaps(a: Span, b: Span) -> bool:
+    """Return whether two spans have a character in common."""
+    return a.document == b.document and max(a.start, b.start) < min(a.end, b.end)
+
+
 def _merged(spans: Iterable[Span]) -> Mapping[DocumentKey, list[tuple[int, int]]]:
     """Return the ranges of each document, ascending and apart from each other."""
     ranges: dict[DocumentKey, list[tuple[int, int]]] = {}
@@ -101,10 +106,6 @@ def _overlap(a: Mapping[DocumentKey, list[tuple[int, int]]], b: Mapping[Document
         for start, end in ranges
         for other_start, other_end in b.get(document, ())
     )
-
-
-def _shared(a: Span, b: Span) -> bool:
-    return a.document == b.document and max(a.start, b.start) < min(a.end, b.end)
 
 
 def _folded(text: str) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 
 from umg_search.evaluation.baselines import Method
 from umg_search.evaluation.bootstrap import Difference, difference
+from umg_search.evaluation.cutting import MEASURES as CUT_MEASURES
 from umg_search.evaluation.judging import MEASURES
 from umg_search.evaluation.questions import Span
 from umg_search.evaluation.rankings import MEASURES as RANKING_MEASURES
@@ -115,12 +116,15 @@ def _differences(evaluation: Evaluation, name: str, other: str, budget: Budget, 
 def _whole(evaluation: Evaluation, method: Method) -> dict[str, Any]:
     """Return what is true of a method whatever the budget."""
     ranked = evaluation.ranked[method.name].values()
+    cuts = [one.cuts[method.name] for one in evaluation.figures if method.name in one.cuts]
+    cut = {name: _rounded(mean([each.get(name) for each in cuts])) for name in CUT_MEASURES}
     return {
         "about": method.about,
         "ours": method.ours,
         "channels": [str(channel) for channel in method.channels],
         "ceiling": _rounded(mean([one.ceilings[method.name] for one in evaluation.figures])),
         **{name: _rounded(mean([each[name] for each in ranked])) for name in RANKING_MEASURES},
+        **({"cut": cut} if cuts else {}),
     }
 
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from umg_search.evaluation.baselines import Layouts, Method
+from umg_search.evaluation.cutting import cut_figures
 from umg_search.evaluation.indexing import Progress
 from umg_search.evaluation.judging import Judged, ceiling, documents_of, judge
 from umg_search.evaluation.listing import Listing
@@ -20,11 +21,8 @@ from umg_search.ranking.weights import entropy_weights
 from umg_search.search import RankingOptions
 from umg_search.search.options import MOST_TOKENS
 
-FIXED_K = 5
-"""Contexts of an answer without a budget (Jung & Wang 2026)."""
-
 Budget = int | None
-"""Most tokens of an answer; None: no limit, and the first five contexts."""
+"""Most tokens of an answer; None: no limit of tokens, and `fixed_k` contexts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +38,8 @@ class QuestionFigures:
     """All that was found out about one question.
 
     `answers` and `rank_ms` (milliseconds from the lists to the selection) are by method and budget; `ceilings` and
-    `rankings` (documents, best first, without a budget) by method. `ceiling` is that of all lists together.
+    `rankings` (documents, best first, without a budget) and `cuts` (measures of a cut) by method. `ceiling` is that
+    of all lists together.
     """
 
     question: Question
@@ -50,6 +49,7 @@ class QuestionFigures:
     ceiling: float | None
     ceilings: Mapping[str, float | None]
     rankings: Mapping[str, tuple[DocumentKey, ...]]
+    cuts: Mapping[str, Mapping[str, float | None]]
     answers: Mapping[tuple[str, Budget], Judged]
     rank_ms: Mapping[tuple[str, Budget], float]
 
@@ -74,7 +74,7 @@ class Evaluation:
 
 def is_possible(method: Method, budget: Budget) -> bool:
     """Return whether a method can be given a budget."""
-    return budget is not None or not method.needs_budget
+    return budget is not None or method.fixed_k is not None
 
 
 class Runner:
@@ -117,6 +117,7 @@ class Runner:
             ceiling=ceiling(question, lists, layouts),
             ceilings={name: ceiling(question, some, layouts) for name, some in own.items()},
             rankings={method.name: _documents(method, own[method.name], layouts) for method in methods},
+            cuts={m.name: cut for m in methods if (cut := cut_figures(question, m, own[m.name], layouts))},
             answers=answers,
             rank_ms=rank_ms,
         )
@@ -126,9 +127,8 @@ class Runner:
     ) -> tuple[Judged, float]:
         started = time.perf_counter()
         tokens = MOST_TOKENS if budget is None else budget
-        selected = (
-            method.answering(lists, layouts)(budget=tokens, most=FIXED_K if budget is None else 0) if lists else ()
-        )
+        most = (method.fixed_k or 0) if budget is None else 0
+        selected = method.answering(lists, layouts)(budget=tokens, most=most) if lists else ()
         took = 1000 * (time.perf_counter() - started)
         return judge(question, selected, layouts, self._counter, tokens), took
 

@@ -7,6 +7,7 @@ from fnmatch import fnmatchcase
 from umg_search.errors import ConfigurationError
 from umg_search.evaluation.baselines import Method, methods_of
 from umg_search.evaluation.cache import Cache
+from umg_search.evaluation.cutting import under
 from umg_search.evaluation.datasets import Dataset
 from umg_search.evaluation.indexing import CachedEncoders, Own, Progress, Written, own_settings, read_documents, write
 from umg_search.evaluation.listing import Listing
@@ -16,7 +17,7 @@ from umg_search.evaluation.scoping import Place, Scoping, decided
 from umg_search.evaluation.texts import Texts
 from umg_search.model import EngineInfo, IndexSet
 from umg_search.ports import Engine
-from umg_search.search import RankingOptions
+from umg_search.search import Cut, RankingOptions
 from umg_search.settings import Settings
 from umg_search.store.reader import Reader
 from umg_search.wiring import encoders_of, new_set
@@ -24,10 +25,14 @@ from umg_search.wiring import encoders_of, new_set
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What is evaluated: patterns of method names, budgets, the rule of scope, and whom to search for."""
+    """What is evaluated: patterns of method names, budgets, cuts, the rule of scope, and whom to search for.
+
+    Each method whose scores a cut rule reads is evaluated without a cut and under each of `cuts`.
+    """
 
     methods: tuple[str, ...] = ("*",)
     budgets: tuple[Budget, ...] = (256, 512, 1024, 2048)
+    cuts: tuple[Cut, ...] = ()
     against: str = ""
     scoping: Scoping = Scoping.AUTO
     principals: tuple[str, ...] | None = None
@@ -86,14 +91,24 @@ def evaluate(
 
 
 def chosen(methods: Sequence[Method], plan: Plan) -> tuple[Method, ...]:
-    """Return the methods that patterns name, and the one to compare with; ConfigurationError for a name of none."""
-    names = [method.name for method in methods]
+    """Return the methods that patterns name, each also under the cuts, and the one to compare with.
+
+    ConfigurationError for a name of none.
+    """
+    every = [*methods, *(other for method in methods for cut in plan.cuts if (other := under(method, cut)))]
+    names = [method.name for method in every]
     patterns = [*plan.methods, *([plan.against] if plan.against else [])]
     for pattern in patterns:
         if not any(fnmatchcase(name, pattern) for name in names):
             raise ConfigurationError(f"There is no method {pattern!r} for this index: there are {', '.join(names)}.")
-    found = [method for method in methods if any(fnmatchcase(method.name, pattern) for pattern in patterns)]
+    found = [method for method in every if any(_is_named(method, pattern, plan) for pattern in patterns)]
     possible = tuple(method for method in found if any(is_possible(method, budget) for budget in plan.budgets))
     if not possible:
         raise ConfigurationError(f"No method of {', '.join(plan.methods) or 'none'} has such a budget: name others.")
     return possible
+
+
+def _is_named(method: Method, pattern: str, plan: Plan) -> bool:
+    """Return whether a pattern names a method; what names one also names it under each cut."""
+    bare = method.name.partition("+")[0] if pattern in plan.methods else method.name
+    return fnmatchcase(method.name, pattern) or fnmatchcase(bare, pattern)

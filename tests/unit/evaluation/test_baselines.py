@@ -170,7 +170,7 @@ def test_every_baseline_is_there_once_and_reads_its_own_lists() -> None:
     assert methods["longrag"].channels == (dense(G16),)
     assert methods["paper-chunks"].channels == tuple(c for c in CHANNELS if c.expert is not Expert.LEXICAL)
     assert methods["spans"].channels == methods["rrf-all"].channels == CHANNELS
-    assert [name for name, method in methods.items() if method.needs_budget] == ["spans", "uniform-spans"]
+    assert [name for name, method in methods.items() if method.fixed_k is None] == ["spans", "uniform-spans"]
 
 
 def test_bm25_takes_the_place_of_the_sparse_expert() -> None:
