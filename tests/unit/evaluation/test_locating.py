@@ -1,7 +1,7 @@
 import pytest
 
 from tests.fakes.engine import MemoryEngine
-from tests.unit.evaluation.memory import dataset, stored
+from tests.fakes.evaluations import dataset, stored
 from umg_search.errors import DatasetError
 from umg_search.evaluation.locating import located
 from umg_search.evaluation.questions import EvidenceMode, Question, Span

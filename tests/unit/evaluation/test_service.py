@@ -7,8 +7,8 @@ import pytest
 
 from tests.fakes.encoders import split
 from tests.fakes.engine import MemoryEngine
+from tests.fakes.evaluations import SPEC, dataset, stored, target
 from tests.unit.encoding.test_encoders import ALL, FakeDense, FakeSparse
-from tests.unit.evaluation.memory import SPEC, dataset, stored, target
 from umg_search.encoding.encoders import Encoded, Encoders, EncodingFailure
 from umg_search.encoding.tokens import WordCounter
 from umg_search.errors import ConfigurationError, DatasetError, EngineError

@@ -2,7 +2,7 @@ import pytest
 
 from tests.fakes.encoders import WordCount, split
 from tests.fakes.engine import MemoryEngine
-from tests.unit.evaluation.memory import SPEC, stored
+from tests.fakes.evaluations import SPEC, stored
 from umg_search.errors import EngineError
 from umg_search.evaluation.questions import Span
 from umg_search.evaluation.texts import Layout, Texts
