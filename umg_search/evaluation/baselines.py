@@ -49,8 +49,8 @@ class Answering(Protocol):
 class Method(Protocol):
     """A way to answer questions from ranked lists.
 
-    `ours` tells this project's methods (with the papers' they come from) from the baselines. `fixed_k` is how many
-    contexts an answer has without a budget, 0: the method ends it by itself, None: it would have no end.
+    `ours` tells this project's methods, variants of them and the papers' they come from from the baselines. `fixed_k`
+    is how many contexts an answer has without a budget, 0: the method ends it by itself, None: it would have no end.
     """
 
     @property
@@ -252,9 +252,11 @@ def _baselines(
     channels: Sequence[Channel], pair: Sequence[Expert], granularities: Sequence[Granularity]
 ) -> Iterator[Method]:
     every = tuple(channels)
-    for selection in Selection:
-        about = f"{selection.value} under our defaults with equal weights for all lists"
-        yield Fusing(f"uniform-{selection.value}", about, every, uniform, RankingOptions(select=selection))
+    for name, fusion, what in (("uniform", uniform, "equal weights"), ("rrf", reciprocal_ranks, "reciprocal ranks")):
+        for selection in Selection:
+            about = f"{selection.value} under our defaults, from {what} of all lists"
+            ours = selection is Selection.SPANS  # another fusion of our own selection, which nobody else has
+            yield Fusing(f"{name}-{selection.value}", about, every, fusion, RankingOptions(select=selection), ours)
     for channel in channels:
         yield Fusing(str(channel), f"the list of {channel} alone", (channel,), reciprocal_ranks)
     for granularity in granularities if len(pair) > 1 else ():
