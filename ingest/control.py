@@ -67,7 +67,7 @@ class ControlService:
     def _known(self, batch: str) -> Batch:
         known = self._queue.batch(batch)
         if known is None:
-            raise ConfigurationError(f"There is no submission {batch!r}: `umg status` lists the latest ones.")
+            raise ConfigurationError(f"There is no submission {batch!r}: `umg status` names the latest.")
         return known
 
     def _cancel(self, waiting: Sequence[Waiting]) -> int:

@@ -17,7 +17,10 @@ from umg_search.model import IngestReport, Outcome
 _log = structlog.stdlib.get_logger("umg.tasks")
 
 # What Celery says of each message at info is said here of each document.
-_QUIET = ("celery.worker.strategy", "opensearch", "elastic_transport", "elasticsearch", "urllib3")
+_QUIET = ("celery.worker.strategy", "urllib3")
+
+# Their warnings are the requests that are sent again, each with a traceback; what comes of them is said here.
+_SILENT = ("opensearch", "elastic_transport", "elasticsearch")
 
 
 def configure_logs() -> None:
@@ -33,6 +36,7 @@ def configure_logs() -> None:
         logger_factory=structlog.stdlib.LoggerFactory(),
         wrapper_class=structlog.stdlib.BoundLogger,
     )
+    logging.captureWarnings(capture=True)  # Celery's, such as that of a worker of root's
     logging.config.dictConfig(
         {
             "version": 1,
@@ -42,6 +46,7 @@ def configure_logs() -> None:
             "root": {"handlers": ["stderr"], "level": "INFO"},
             "loggers": {
                 **{name: {"level": "WARNING"} for name in _QUIET},
+                **{name: {"level": "ERROR"} for name in _SILENT},
                 # Its warnings are the messages that are sent again, of which there is a line already, with a traceback.
                 "celery.app.trace": {"level": "ERROR"},
             },

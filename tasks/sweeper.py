@@ -8,7 +8,7 @@ import structlog
 from tasks.app import make_app
 from tasks.logs import configure_logs, log_sweep
 from tasks.services import Services
-from umg_search.errors import EngineError
+from umg_search.errors import BrokerUnreachable, EngineError
 from umg_search.settings import Settings
 
 _log = structlog.stdlib.get_logger("umg.tasks")
@@ -30,6 +30,9 @@ def run_sweeper(settings: Settings, *, every: float) -> None:
 
 
 def sweep_once(settings: Settings) -> None:
-    """Sweep once; engine errors are raised."""
+    """Sweep once; engine errors are raised, and so is BrokerUnreachable when all else is done."""
     configure_logs()
-    log_sweep(Services(settings, make_app(settings)).sweep.sweep())
+    report = Services(settings, make_app(settings)).sweep.sweep()
+    log_sweep(report)
+    if report.broker:
+        raise BrokerUnreachable(report.broker)

@@ -22,6 +22,7 @@ def run_worker(settings: Settings, *, concurrency: int) -> int:
     """
     open_queue(settings).close()
     _share_cores(concurrency)
+    configure_logs()  # before Celery's, for what it warns of until then
     signals.setup_logging.connect(lambda **_: configure_logs(), weak=False)
     app = make_app(settings)
     # Gossip, mingling and heartbeats are how workers learn of each other over Redis; ours learn from the ledger.

@@ -9,7 +9,7 @@ from umg_search.errors import ConfigurationError, SettingsError
 from umg_search.granularity import Expert, Granularity
 from umg_search.model import DeclaredField, Encoding, FieldType
 from umg_search.model.fields import MOST_FIELDS
-from umg_search.settings import PRESETS, Settings, load_settings
+from umg_search.settings import PRESETS, Settings, load_settings, plain
 
 SPARSE = "naver/splade-v3"
 
@@ -157,6 +157,33 @@ def test_unknown_and_repeated_experts_are_refused(experts: str) -> None:
 def test_unknown_engines_are_refused(engine: str) -> None:
     with pytest.raises(SettingsError, match="UMG_ENGINE: an engine is embedded:FOLDER or an http:// or https://"):
         load_settings(engine=engine)
+
+
+@pytest.mark.parametrize(
+    "broker", ["", "redis", "redis:6379", "http://redis:6379", "redis://", "redis:///0", "redis://h:x/0", "amqp://h"]
+)
+def test_unknown_brokers_are_refused(broker: str) -> None:
+    with pytest.raises(SettingsError, match="UMG_BROKER: a broker is a redis:// or rediss:// address"):
+        load_settings(broker=broker)
+
+
+def test_a_refused_broker_keeps_its_password_to_itself() -> None:
+    with pytest.raises(SettingsError) as refused:
+        load_settings(broker="http://:s3cret@redis:6379")
+    assert "s3cret" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "broker",
+    [
+        "redis://h",
+        "redis://h:6379/0",
+        "rediss://ann:s3%2Fcret@h.example:6380/1?ssl_cert_reqs=required",
+        "redis://[::1]:6379",
+    ],
+)
+def test_addresses_of_redis_are_taken(broker: str) -> None:
+    assert plain(load_settings(broker=broker).broker) == broker
 
 
 def test_a_sparse_expert_without_a_model_is_refused() -> None:

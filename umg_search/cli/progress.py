@@ -6,13 +6,11 @@ from datetime import UTC, datetime
 from typing import Annotated, Any
 
 import typer
-from rich.markup import escape
-from rich.table import Table
 
 from umg_search.cli.commands import AsJson, opened, opened_queue
 from umg_search.cli.output import err, out, print_json, print_status, status_json
 from umg_search.errors import ConfigurationError
-from umg_search.model import Backlog, Batch, DocumentState, LedgerEntry
+from umg_search.model import DEFAULT_COLLECTION, Backlog, Batch, DocumentState, LedgerEntry
 from umg_search.ports import Engine, Queue
 from umg_search.ports import Selection as Chosen
 from umg_search.settings import load_settings
@@ -24,8 +22,8 @@ WATCH_S = 1.0
 PENDING = (DocumentState.QUEUED, DocumentState.ENCODING, DocumentState.WRITING)
 """States of documents that a worker has still to finish."""
 
-SHOWN = ("document", "state", "stage", "error", "attempts", "since", "reason")
-"""What is shown of a document that is worked on, or failed."""
+LATEST = 5
+"""Submissions that `umg status` names."""
 
 BatchId = Annotated[
     str | None, typer.Option("--batch", help="What became of one submission's documents.", show_default=False)
@@ -65,7 +63,12 @@ def _print_all(engine: Engine, queue: Queue | None, *, as_json: bool) -> int:
         return 0
     print_status(found)
     if backlog is not None and backlog.documents:
-        out.print(f"Waiting: {backlog.documents} documents, {backlog.bytes / 2**20:.1f} MiB")
+        size = f"{backlog.documents} texts, {backlog.bytes / 2**20:.1f} MiB"
+        out.print(f"In the queue: {size}, of documents that wait, are worked on, or failed")
+    for each in batches[:LATEST]:
+        begun = "" if each.complete else ", not complete"
+        fate = ", cancelled" if each.cancelled else begun
+        out.print(f"Submission {each.id}: {each.queued} queued, {each.unchanged} unchanged{fate}", markup=False)
     _print_rows(at_work)
     return 0
 
@@ -78,6 +81,8 @@ def _print_batch(engine: Engine, queue: Queue | None, batch: str, *, as_json: bo
         print_json({**_batch_json(known), "documents": _sorted(counts), "at_work": _rows(at_work)})
     else:
         out.print(f"{batch}: {_line(counts)}", markup=False)
+        if known.queued and not counts:
+            err.print("Later submissions have taken its documents over.")
         _print_rows(at_work)
     return 1 if counts.get(DocumentState.FAILED) else 0
 
@@ -114,7 +119,7 @@ def _watch(engine: Engine, batch: str | None) -> None:
 def _known(queue: Queue | None, batch: str) -> Batch:
     found = queue.batch(batch) if queue is not None else None
     if found is None:
-        raise ConfigurationError(f"There is no submission {batch!r}: `umg status --json` shows the latest.")
+        raise ConfigurationError(f"There is no submission {batch!r}: `umg status` names the latest.")
     return found
 
 
@@ -137,12 +142,17 @@ def _row(entry: LedgerEntry) -> dict[str, Any]:
 
 
 def _print_rows(entries: list[LedgerEntry]) -> None:
-    if not entries:
-        return
-    table = Table(*SHOWN, box=None)
     for row in _rows(entries):
-        table.add_row(*(escape(str(row[fact])) for fact in SHOWN))
-    out.print(table)
+        out.print(_told(row), markup=False)
+
+
+def _told(row: Mapping[str, Any]) -> str:
+    """Return what is known of a document as a line, with nothing cut off however narrow the screen is."""
+    where = "" if row["collection"] == DEFAULT_COLLECTION else f" (collection {row['collection']})"
+    stage = f" in {row['stage']}" if row["stage"] else ""
+    times = f"{row['attempts']} {'attempt' if row['attempts'] == 1 else 'attempts'}"
+    why = ": ".join(text for text in (row["error"], row["reason"]) if text)
+    return f"{row['document']}{where}: {row['state']}{stage} since {row['since']}, {times}{f'; {why}' if why else ''}"
 
 
 def _line(counts: Mapping[DocumentState, int]) -> str:

@@ -82,7 +82,7 @@ def retry(
     for key in report.without_text:
         complain(f"{key.id}: its text is not kept, so ingest or submit it again.")
     if report.broker:
-        complain(f"{report.broker.rstrip('.')}; the sweeper sends the messages later.")
+        complain(_later(report.broker))
     out.print(f"{report.queued} queued again.")
     return 1 if report.without_text else 0
 
@@ -122,7 +122,7 @@ class _Tally:
     def conclude(self, *, as_json: bool) -> int:
         """Print the summary and return the exit code."""
         for warning, count in self._warnings.items():
-            complain(f"{count} documents: {warning}")
+            complain(_later(f"{count} {'document is' if count == 1 else 'documents are'} queued. {warning}"))
         self._outcomes[Submitted.FAILED] += self._reading.unreadable
         counts = {outcome.value: self._outcomes[outcome] for outcome in Submitted}
         counts |= {} if self._deleted is None else {"deleted": self._deleted}
@@ -142,6 +142,11 @@ class _Tally:
             complain(f"{report.document_id}: {report.reason}")
         if report.warning:
             self._warnings[report.warning] += 1
+
+
+def _later(warning: str) -> str:
+    """Return why a message could not be sent, and who sends it."""
+    return f"{warning.rstrip('.')}; the sweeper (`umg sweeper`) sends the messages later."
 
 
 @contextmanager

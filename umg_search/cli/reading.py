@@ -108,6 +108,8 @@ def delete_vanished(sync: Sync, reading: Reading, *, yes: bool) -> int | None:
 
 def _confirmed(count: int) -> bool:
     try:
-        return typer.confirm(f"Delete these {count} documents?", err=True)
-    except typer.Abort:  # nobody is there to answer
+        these = "this document" if count == 1 else f"these {count} documents"
+        return typer.confirm(f"Delete {these}?", err=True)
+    except typer.Abort:  # nobody is there to answer, and the line of the question is still open
+        err.print()
         return False

@@ -30,7 +30,15 @@ def test_a_submission_is_cancelled_and_can_be_made_again(umg: Deployment, folder
     status = umg.json("status")
     assert (status["documents"], status["backlog"]["documents"], status["at_work"]) == ({"queued": 3}, 3, [])
     assert [(b["batch"], b["submitted"]["queued"]) for b in status["batches"]] == [(first["batch"], 3)]
-    assert "3 cancelled" in umg.run("cancel", first["batch"]).out
+    printed = umg.run("status").out
+    assert f"Submission {first['batch']}: 3 queued, 0 unchanged\n" in printed
+    assert "In the queue: 3 texts" in printed
+    second = umg.json("submit", folder)["batch"]
+    taken_over = umg.run("status", "--batch", first["batch"])
+    assert "no document" in taken_over.out
+    assert "Later submissions" in taken_over.err
+    assert "3 cancelled" in umg.run("cancel", second).out
+    assert f"Submission {second}: 3 queued, 0 unchanged, cancelled\n" in umg.run("status").out
     status = umg.json("status")
     assert (status["documents"], status["backlog"]["documents"]) == ({"cancelled": 3}, 0)
     assert umg.json("submit", folder)["documents"]["queued"] == 3
@@ -58,8 +66,11 @@ def test_what_vanished_is_shown_and_deleted_only_when_somebody_says_so(umg: Depl
 def test_a_broker_that_is_away_is_said_and_the_documents_are_queued(umg: Deployment, folder: Path) -> None:
     umg.settings["UMG_BROKER"] = "redis://127.0.0.1:9/0"
     ran = umg.run("submit", folder)
+    assert "3 documents are queued" in ran.err
     assert "127.0.0.1:9" in ran.err
+    assert "sweeper" in ran.err
     assert umg.json("status")["documents"] == {"queued": 3}
+    assert "127.0.0.1:9" in umg.run("sweeper", "--once", expected=3).err
 
 
 def test_a_backlog_beyond_its_bound_is_refused_whole(umg: Deployment, tmp_path: Path) -> None:
@@ -80,3 +91,30 @@ def test_wrong_use_is_said_in_one_sentence(umg: Deployment, folder: Path) -> Non
     umg.settings["UMG_ENGINE"] = f"embedded:{folder}"
     for command in (["submit", folder], ["worker"], ["retry", "--failed"], ["cancel", "b"], ["sweeper", "--once"]):
         assert "UMG_ENGINE" in umg.run(*command, expected=2).err
+
+
+def test_what_is_refused_at_submission_is_shown_whole_and_is_not_tried_again(
+    umg: Deployment, folder: Path, tmp_path: Path
+) -> None:
+    umg.settings["UMG_FIELDS"] = "year:integer"
+    umg.json("ingest", folder)
+    path = tmp_path / "refused.jsonl"
+    name = f"{'deep/' * 20}report"
+    line = {"id": name, "text": "It is so.", "metadata": {"year": "soon"}, "collection": "port"}
+    path.write_text(json.dumps(line) + "\n", encoding="utf-8")
+    assert "'year'" in umg.run("submit", path, expected=1).err
+    (told, total) = umg.run("status", "--failed", expected=1).out.splitlines()
+    assert told.startswith(f"{name} (collection port): failed in submission since 2")
+    assert told.endswith(
+        "0 attempts; DocumentError: " + umg.json("status", "--failed", expected=1)["failed"][0]["reason"]
+    )
+    assert total == "1 failed."
+    assert "not kept" in umg.run("retry", "--failed", expected=1).err
+
+
+def test_one_document_that_vanished_is_asked_about_in_the_singular(umg: Deployment, folder: Path) -> None:
+    umg.json("submit", "--sync", folder)
+    (folder / "west.txt").unlink()
+    told = umg.run("submit", "--sync", folder, expected=1).err.splitlines()
+    assert any(line.startswith("Delete this document?") for line in told)
+    assert told[-1].startswith("umg: Nothing is deleted")

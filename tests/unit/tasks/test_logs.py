@@ -2,6 +2,7 @@
 
 import json
 import logging
+import warnings
 from collections.abc import Iterator
 
 import pytest
@@ -19,6 +20,7 @@ def _logs_as_before() -> Iterator[None]:
     handlers, level = root.handlers[:], root.level
     yield
     root.handlers[:], root.level = handlers, level
+    logging.captureWarnings(capture=False)
     structlog.reset_defaults()
 
 
@@ -65,7 +67,20 @@ def test_a_sweep_that_found_nothing_says_nothing(capsys: pytest.CaptureFixture[s
 def test_celery_and_the_clients_log_as_json_too_and_less(capsys: pytest.CaptureFixture[str]) -> None:
     configure_logs()
     logging.getLogger("celery.worker.strategy").info("Task umg.ingest[1] received")
-    logging.getLogger("opensearch").info("GET /")
+    logging.getLogger("opensearch").warning("GET /", exc_info=OSError("refused"))
     logging.getLogger("celery.worker.consumer").error("cannot connect to %s", "redis")
     (line,) = printed(capsys)
     assert (line["event"], line["level"]) == ("cannot connect to redis", "error")
+
+
+def test_warnings_are_logged_as_json_too(capsys: pytest.CaptureFixture[str]) -> None:
+    configure_logs()
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        logging.captureWarnings(capture=False)
+        logging.captureWarnings(capture=True)
+        warnings.warn("You are root.", UserWarning, stacklevel=1)
+        logging.captureWarnings(capture=False)
+    (line,) = printed(capsys)
+    assert "You are root." in line["event"]
+    assert line["logger"] == "py.warnings"
