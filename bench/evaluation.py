@@ -1,7 +1,5 @@
-"""What the benchmarks on real questions share: reading a set, encoding it once, recall of evidence."""
+"""What the benchmarks on real questions share: reading a set, and encoding it once."""
 
-import gzip
-import json
 import pickle
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,8 +7,11 @@ from hashlib import blake2b
 from pathlib import Path
 
 from ingest.chunks import split_documents
-from ingest.sentences import SentenceOptions, stored_text
+from ingest.readers import read_paths
+from ingest.sentences import SentenceOptions
 from umg_search.encoding.encoders import Encoded, Encoders
+from umg_search.evaluation.datasets import read_dataset
+from umg_search.evaluation.questions import Question
 from umg_search.model import Document, EncodedDocument, EncodedQuery, SetSpec
 from umg_search.settings import Settings
 from umg_search.wiring import new_set
@@ -22,32 +23,14 @@ MODELS = {
 }
 
 
-@dataclass(frozen=True)
-class Question:
-    """A question and its gold spans: document id, start, end in code points."""
-
-    text: str
-    evidence: tuple[tuple[str, int, int], ...]
-
-
 def read_documents(folder: Path) -> list[Document]:
     """Return the documents of a set."""
-    with gzip.open(folder / "documents.jsonl.gz", "rt", encoding="utf-8") as lines:
-        records = [json.loads(line) for line in lines]
-    return [
-        Document(r["id"], stored_text(r["text"]), r.get("title", ""), metadata=r.get("metadata", {})) for r in records
-    ]
+    return [item for item in read_paths(read_dataset(folder).documents) if isinstance(item, Document)]
 
 
 def read_questions(folder: Path, limit: int) -> list[Question]:
     """Return the first questions of a set that have evidence."""
-    questions = []
-    with (folder / "queries.jsonl").open(encoding="utf-8") as lines:
-        for record in map(json.loads, lines):
-            evidence = tuple((e["doc_id"], e["start"], e["end"]) for e in record["evidence"])
-            if evidence:
-                questions.append(Question(record["question"], evidence))
-    return questions[:limit]
+    return [question for question in read_dataset(folder).questions if question.evidence][:limit]
 
 
 def settings(**changes: object) -> Settings:
@@ -83,27 +66,6 @@ def encoded_corpus(folder: Path, limit: int, cache: Path, **changes: object) -> 
 def _encoded(documents: Sequence[Document], encoders: Encoders) -> list[EncodedDocument]:
     results = encoders.encode(split_documents(documents, encoders.counter, SentenceOptions()))
     return [result.document for result in results if isinstance(result, Encoded)]
-
-
-def recall(question: Question, found: Iterable[tuple[str, int, int]]) -> float:
-    """Return the share of the gold spans' characters that the found ranges (document id, start, end) cover."""
-    spans: dict[str, list[tuple[int, int]]] = {}
-    for document, start, end in found:
-        spans.setdefault(document, []).append((start, end))
-    covered = total = 0
-    for document, start, end in question.evidence:
-        total += end - start
-        covered += sum(_covered(start, end, spans.get(document, ())))
-    return covered / total
-
-
-def _covered(start: int, end: int, ranges: Iterable[tuple[int, int]]) -> Iterable[int]:
-    at = start
-    for low, high in sorted(ranges):
-        begin, stop = max(at, low), min(end, high)
-        if stop > begin:
-            yield stop - begin
-            at = stop
 
 
 def by_id(documents: Iterable[EncodedDocument]) -> Mapping[bytes, EncodedDocument]:

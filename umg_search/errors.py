@@ -5,6 +5,7 @@ UmgError
 │   ├── SettingsError         settings that do not validate, all fields together
 │   ├── ModelError            a model that cannot be loaded, or lacks what is needed
 │   ├── MissingExtra          an optional package is not installed
+│   ├── DatasetError          questions or documents of an evaluation that cannot be used
 │   ├── IndexMismatch         settings differ from the index set they are used with
 │   └── QueryError            a question, option or vector that cannot be searched with
 ├── EngineError               the engine answered with an error
@@ -44,6 +45,10 @@ class ModelError(ConfigurationError):
 
 class MissingExtra(ConfigurationError):
     """An optional package is not installed; the message names the extra."""
+
+
+class DatasetError(ConfigurationError):
+    """Questions or documents of an evaluation that cannot be used; wrong lines are named."""
 
 
 class IndexMismatch(ConfigurationError):

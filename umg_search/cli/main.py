@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 from typer.exceptions import TyperException
 
-from umg_search.cli import commands, ingesting, progress, queue, sets, workers
+from umg_search.cli import commands, evaluation, ingesting, progress, queue, sets, workers
 from umg_search.cli.output import complain, out
 from umg_search.errors import ConfigurationError, DocumentError, EngineError, QueueError, UmgError
 
@@ -33,6 +33,7 @@ app.command()(commands.delete)
 app.command()(sets.purge)
 app.add_typer(sets.index_app)
 app.command()(commands.doctor)
+app.command()(evaluation.evaluate)
 
 
 @app.callback()

@@ -1,0 +1,204 @@
+"""`umg evaluate`: methods and budgets on questions with known answers."""
+
+import platform
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from importlib.metadata import version
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.markup import escape
+from rich.progress import TaskID
+from rich.table import Table
+
+from umg_search.cli.commands import AsJson, Principals, opened, progress_bar
+from umg_search.cli.output import complain, out, print_json
+from umg_search.errors import ConfigurationError
+from umg_search.evaluation.bootstrap import RESAMPLES
+from umg_search.evaluation.cache import Cache
+from umg_search.evaluation.datasets import Dataset, read_dataset
+from umg_search.evaluation.indexing import Progress
+from umg_search.evaluation.rankings import check_installed
+from umg_search.evaluation.results import NO_BUDGET, Summary, as_json, label, primary, summaries
+from umg_search.evaluation.running import Budget
+from umg_search.evaluation.scoping import Scoping
+from umg_search.evaluation.service import Evaluated, Plan, target_of
+from umg_search.evaluation.service import evaluate as evaluate_plan
+from umg_search.search import Cut, CutOn
+from umg_search.search.options import MOST_TOKENS
+from umg_search.settings import load_settings
+
+PACKAGES = ("umg-search", "numpy", "ir-measures", "sentence-transformers", "torch", "qdrant-edge-py")
+"""Packages whose versions results name: figures or their times depend on them."""
+
+SHOWN = ("recall", "precision", "iou", "ie", "all_evidence", "answer_recall", "set_f1", "tokens", "contexts")
+"""Measures of the table, where any question allows them."""
+
+WIDTH = 140
+"""Columns that a table takes at most."""
+
+Data = Annotated[
+    str, typer.Argument(help="Folder of a data set, or one's own questions (.jsonl or .csv).", show_default=False)
+]
+
+
+def evaluate(
+    dataset: Data,
+    *,
+    documents: Annotated[
+        str | None,
+        typer.Option(help="The questions' documents; unless given, the set's own or the index.", show_default=False),
+    ] = None,
+    methods: Annotated[str, typer.Option(help="Names of methods or patterns such as rrf-*, with commas.")] = "*",
+    budgets: Annotated[
+        str, typer.Option(help="Most tokens of an answer, with commas; none: the first 5 contexts.")
+    ] = "256,512,1024,2048",
+    cuts: Annotated[
+        str, typer.Option(help="Cut rules to try as well, with commas, such as gapr,adaptive_k:5.", show_default=False)
+    ] = "",
+    cut_on: Annotated[
+        CutOn, typer.Option(help="What of evidence spans is cut, sentences or joined runs.")
+    ] = CutOn.SENTENCES,
+    against: Annotated[
+        str, typer.Option(help="Method to compare with; unless given, the best baseline.", show_default=False)
+    ] = "",
+    engine: Annotated[str | None, typer.Option(help="Engine in place of UMG_ENGINE.", show_default=False)] = None,
+    scope: Annotated[Scoping, typer.Option(help="What each question may search.")] = Scoping.AUTO,
+    principal: Principals = None,
+    limit: Annotated[int, typer.Option(min=0, help="Questions to draw at random, 0 for all.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of all that is random.")] = 0,
+    cache: Annotated[str, typer.Option(help="Folder for indices, encodings and ranked lists.")] = "umg-evaluation",
+    details: Annotated[bool, typer.Option("--details", help="In JSON, the figures of every question, too.")] = False,
+    as_json: AsJson = False,
+) -> int:
+    """Measure search methods on questions with known answers, at equal budgets of tokens."""
+    check_installed()
+    plan = Plan(
+        methods=_names(methods),
+        budgets=_budgets(budgets),
+        cuts=tuple(cut for name in _names(cuts) if (cut := Cut.parse(name, cut_on))),
+        against=against,
+        scoping=scope,
+        principals=tuple(principal) if principal else None,
+    )
+    settings = load_settings(**({} if engine is None else {"engine": engine}))
+    data = read_dataset(Path(dataset), None if documents is None else Path(documents)).sample(limit, seed)
+    with Cache(Path(cache)) as kept, _progress() as progress:
+        target = target_of(data, settings, kept)
+        with opened(target.settings, create=target.own is not None) as opened_engine:
+            found = evaluate_plan(opened_engine, target, data, plan, cache=kept, progress=progress)
+    if not found.evaluation.figures:
+        complain("Nothing is expected of any of these questions, so there is nothing to measure.")
+        return 2
+    if as_json:
+        print_json(_result(found, data, plan, seed=seed, limit=limit, details=details))
+    else:
+        _print(found, plan, seed)
+    return 0
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in text.split(",") if name.strip())
+
+
+def _budgets(text: str) -> tuple[Budget, ...]:
+    names = _names(text)
+    wrong = [n for n in names if n != NO_BUDGET and not (n.isascii() and n.isdecimal() and 0 < int(n) <= MOST_TOKENS)]
+    if wrong or not names:
+        raise ConfigurationError(
+            f"Budgets are whole numbers of tokens up to {MOST_TOKENS}, or {NO_BUDGET}: "
+            f"{wrong[0] if wrong else text!r} is none."
+        )
+    return tuple(None if name == NO_BUDGET else int(name) for name in dict.fromkeys(names))
+
+
+@contextmanager
+def _progress() -> Iterator[Progress]:
+    """Show a bar for each stage as it comes."""
+    with progress_bar() as bar:
+        tasks: dict[str, TaskID] = {}
+
+        def show(stage: str, done: int, total: int) -> None:
+            if stage not in tasks:
+                tasks[stage] = bar.add_task(stage, total=total)
+            bar.update(tasks[stage], completed=done)
+
+        yield show
+
+
+def _result(found: Evaluated, data: Dataset, plan: Plan, *, seed: int, limit: int, details: bool) -> dict[str, Any]:
+    spec = found.index.spec
+    return {
+        "dataset": {
+            "name": data.name,
+            "questions": len(found.evaluation.figures),
+            "unjudged": found.unjudged,
+            "limit": limit,
+            "seed": seed,
+        },
+        "engine": asdict(found.engine),
+        "index": {
+            "set": found.index.label,
+            "experts": [expert.value for expert in spec.experts],
+            "granularities": [int(granularity) for granularity in spec.granularities],
+            "models": [model.name for model in (spec.dense, spec.sparse) if model],
+            "tokenizer": spec.tokenizer,
+            "encoding": spec.encoding.value,
+            "vectors": spec.vectors.value,
+            "analyzer": spec.analyzer,
+            "written": None if found.written is None else asdict(found.written),
+        },
+        "settings": {
+            "budgets": [label(budget) for budget in plan.budgets],
+            "cuts": [{"cut": str(cut), "on": cut.on.value} for cut in plan.cuts],
+            "depth": plan.depth,
+            "scope": found.scoping.value,
+            "against": plan.against or "the best baseline at each budget",
+            "resamples": RESAMPLES,
+        },
+        "versions": {"python": platform.python_version(), **{name: version(name) for name in PACKAGES}},
+        "command": ["umg", *sys.argv[1:]],
+        **as_json(found.evaluation, against=plan.against, seed=seed, details=details),
+    }
+
+
+def _print(found: Evaluated, plan: Plan, seed: int) -> None:
+    """Print a table a budget, best methods first, ours in bold."""
+    evaluation = found.evaluation
+    order = primary(evaluation)
+    ours = {method.name for method in evaluation.methods if method.ours}
+    every = summaries(evaluation, against=plan.against, seed=seed)
+    for budget in evaluation.budgets:
+        rows = [item for item in every if item.budget == budget]
+        if rows:
+            _print_budget(rows, order, ours, len(evaluation.figures))
+
+
+def _print_budget(rows: Sequence[Summary], order: str, ours: set[str], questions: int) -> None:
+    budget = rows[0].budget
+    named = "without a budget, the first 5 contexts" if budget is None else f"at most {budget} tokens"
+    against = f"; difference in {order} to {rows[0].against}, with its 95 % interval" if rows[0].against else ""
+    out.print(f"{questions} questions, {named}{against}", markup=False)
+    shown = [measure for measure in SHOWN if any(measure in item.means for item in rows)]
+    table = Table("method", *shown, "difference", box=None, pad_edge=False)
+    for column in table.columns[1:]:
+        column.justify = "right"
+    for item in rows:
+        name = f"[bold]{escape(item.method)}[/bold]" if item.method in ours else escape(item.method)
+        table.add_row(name, *(_shown(measure, item.means.get(measure)) for measure in shown), _difference(item, order))
+    out.print(table, width=max(out.width, WIDTH), crop=False, no_wrap=True)  # a pipe counts as 80 columns
+    out.print()
+
+
+def _shown(measure: str, value: float | None) -> str:
+    if value is None:
+        return ""
+    return f"{value:.1f}" if measure in {"tokens", "contexts"} else f"{value:.3f}"
+
+
+def _difference(item: Summary, order: str) -> str:
+    found = item.differences.get(order)
+    return escape(f"{found.mean:+.3f} [{found.low:+.3f}, {found.high:+.3f}]") if found else ""

@@ -1,0 +1,161 @@
+"""An evaluation: every method fills every budget for every question, and each answer is judged."""
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from umg_search.evaluation.baselines import Layouts, Method
+from umg_search.evaluation.cutting import cut_figures
+from umg_search.evaluation.indexing import Progress
+from umg_search.evaluation.judging import Judged, ceiling, documents_of, judge
+from umg_search.evaluation.listing import Listing
+from umg_search.evaluation.questions import Question
+from umg_search.evaluation.rankings import ranking_measures
+from umg_search.evaluation.scoping import Place
+from umg_search.evaluation.texts import Texts
+from umg_search.granularity import Channel
+from umg_search.model import DocumentKey, RankedList
+from umg_search.ports import TokenCounter
+from umg_search.ranking.evidence import to_evidence
+from umg_search.ranking.weights import entropy_weights
+from umg_search.search import RankingOptions
+from umg_search.search.options import MOST_TOKENS
+
+Budget = int | None
+"""Most tokens of an answer; None: no limit of tokens, and `fixed_k` contexts."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelFigures:
+    """How certain a channel was of a question, and what it weighs under our defaults."""
+
+    confidence: float
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionFigures:
+    """All that was found out about one question.
+
+    `answers` and `rank_ms` (milliseconds from the lists to the selection) are by method and budget; `ceilings` and
+    `rankings` (documents, best first, without a budget) and `cuts` (measures of a cut) by method. `ceiling` is that
+    of all lists together.
+    """
+
+    question: Question
+    encode_ms: float
+    retrieve_ms: float
+    channels: Mapping[Channel, ChannelFigures]
+    ceiling: float | None
+    ceilings: Mapping[str, float | None]
+    rankings: Mapping[str, tuple[DocumentKey, ...]]
+    cuts: Mapping[str, Mapping[str, float | None]]
+    answers: Mapping[tuple[str, Budget], Judged]
+    rank_ms: Mapping[tuple[str, Budget], float]
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """Figures of the same questions under all methods and budgets; `ranked` is nDCG and MRR by method and question."""
+
+    methods: tuple[Method, ...]
+    budgets: tuple[Budget, ...]
+    figures: tuple[QuestionFigures, ...]
+    ranked: Mapping[str, Mapping[str, Mapping[str, float]]]
+
+    def column(self, method: str, budget: Budget, measure: str) -> list[float | None]:
+        """Return a measure question by question, None where a question does not allow it."""
+        return [one.answers[method, budget].figures[measure] for one in self.figures]
+
+    def budgets_of(self, method: Method) -> tuple[Budget, ...]:
+        """Return the budgets that the method can be given."""
+        return tuple(budget for budget in self.budgets if is_possible(method, budget))
+
+
+def is_possible(method: Method, budget: Budget) -> bool:
+    """Return whether a method can be given a budget."""
+    return budget is not None or method.fixed_k is not None
+
+
+class Runner:
+    """Puts questions to an index and judges what each method makes of the lists."""
+
+    def __init__(self, listing: Listing, texts: Texts, counter: TokenCounter, place: Place) -> None:
+        self._listing = listing
+        self._texts = texts
+        self._counter = counter
+        self._place = place
+
+    def run(
+        self, questions: Sequence[Question], methods: Sequence[Method], budgets: Sequence[Budget], progress: Progress
+    ) -> Evaluation:
+        """Return the figures; questions that nothing is expected of are left out."""
+        judged = [question for question in questions if question.judged]
+        figures: list[QuestionFigures] = []
+        for number, question in enumerate(judged, start=1):
+            figures.append(self._figures(question, methods, budgets))
+            progress("evaluate", number, len(judged))
+        return Evaluation(tuple(methods), tuple(budgets), tuple(figures), _ranked(methods, figures))
+
+    def _figures(self, question: Question, methods: Sequence[Method], budgets: Sequence[Budget]) -> QuestionFigures:
+        found = self._listing.of(question.text, self._place.scope_of(question))
+        lists = [ranked for ranked in found.lists if len(ranked.hits)]
+        layouts = self._texts.of(version for ranked in lists for version in ranked.hits.distinct)
+        own = {method.name: [each for each in lists if each.channel in method.channels] for method in methods}
+        answers: dict[tuple[str, Budget], Judged] = {}
+        rank_ms: dict[tuple[str, Budget], float] = {}
+        for method in methods:
+            for budget in budgets:
+                if is_possible(method, budget):
+                    key = method.name, budget
+                    answers[key], rank_ms[key] = self._answer(question, method, own[method.name], layouts, budget)
+        return QuestionFigures(
+            question=question,
+            encode_ms=found.encode_ms,
+            retrieve_ms=found.retrieve_ms,
+            channels=_channels(lists),
+            ceiling=ceiling(question, lists, layouts),
+            ceilings={name: ceiling(question, some, layouts) for name, some in own.items()},
+            rankings={method.name: _documents(method, own[method.name], layouts) for method in methods},
+            cuts={m.name: cut for m in methods if (cut := cut_figures(question, m, own[m.name], layouts))},
+            answers=answers,
+            rank_ms=rank_ms,
+        )
+
+    def _answer(
+        self, question: Question, method: Method, lists: Sequence[RankedList], layouts: Layouts, budget: Budget
+    ) -> tuple[Judged, float]:
+        started = time.perf_counter()
+        tokens = MOST_TOKENS if budget is None else budget
+        most = (method.fixed_k or 0) if budget is None else 0
+        selected = method.answering(lists, layouts)(budget=tokens, most=most) if lists else ()
+        took = 1000 * (time.perf_counter() - started)
+        return judge(question, selected, layouts, self._counter, tokens), took
+
+
+def _documents(method: Method, lists: Sequence[RankedList], layouts: Layouts) -> tuple[DocumentKey, ...]:
+    """Return the documents of a ranking that nothing limits."""
+    selected = method.answering(lists, layouts)(budget=MOST_TOKENS, most=0) if lists else ()
+    return documents_of([layouts[item.version].span(item) for item in selected])
+
+
+def _channels(lists: Sequence[RankedList]) -> dict[Channel, ChannelFigures]:
+    options = RankingOptions()
+    evidence = [
+        to_evidence(ranked, normalisation=options.normalisation, temperature=options.temperature) for ranked in lists
+    ]
+    weights = entropy_weights(evidence).tolist()
+    return {
+        item.ranked.channel: ChannelFigures(item.confidence, weight)
+        for item, weight in zip(evidence, weights, strict=True)
+    }
+
+
+def _ranked(
+    methods: Sequence[Method], figures: Sequence[QuestionFigures]
+) -> dict[str, Mapping[str, Mapping[str, float]]]:
+    expected = {one.question.id: one.question.documents for one in figures if one.question.documents}
+    return {
+        method.name: ranking_measures(expected, {one.question.id: one.rankings[method.name] for one in figures})
+        for method in methods
+    }
