@@ -24,11 +24,12 @@ from umg_search.model import (
 from umg_search.ports import Chunk, Scope
 from umg_search.store.embedded import EmbeddedEngine
 from umg_search.store.entries import Ids, blocks_of, chunks_of, ids_of
+from umg_search.store.records import SCHEMA
 from umg_search.windows import windows
 
 DIMS = 8
 SPEC = SetSpec(
-    schema=1,
+    schema=SCHEMA,
     granularities=tuple(Granularity),
     experts=tuple(Expert),
     tokenizer="words",

@@ -25,6 +25,7 @@ from umg_search.model import (
 from umg_search.ports import BlockId
 from umg_search.store.embedded import EmbeddedEngine
 from umg_search.store.embedded.database import DATABASE_FILE
+from umg_search.store.records import SCHEMA
 
 
 def entry(id: str, **fields: Any) -> LedgerEntry:
@@ -232,9 +233,9 @@ def change(folder: Path, statement: str) -> None:
 
 def test_a_folder_of_a_newer_version_is_refused_and_the_lock_given_up(tmp_path: Path, shelf: Any) -> None:
     shelf.engine.close()
-    change(tmp_path / "index", "PRAGMA user_version = 2")
+    change(tmp_path / "index", f"PRAGMA user_version = {SCHEMA + 1}")
     for _ in range(2):
-        with pytest.raises(EngineUnsupported, match="schema 2"):
+        with pytest.raises(EngineUnsupported, match=f"schema {SCHEMA + 1}"):
             EmbeddedEngine(tmp_path / "index")
 
 
