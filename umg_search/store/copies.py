@@ -1,6 +1,6 @@
 """What `_source` leaves out of chunk entries, and the packed copy from which a change of an entry restores it.
 
-As JSON, vectors and term weights were nine tenths of an index. Servers rebuild an entry from its `_source` at a partial
+As JSON, vectors and term weights were most of an index. Servers rebuild an entry from its `_source` at a partial
 update, so whoever sends one supplies what is missing there. OpenSearch 3 and Elasticsearch 9.2 leave vectors out by
 themselves and put them back, but OpenSearch does so only where `_source` is otherwise whole: sets without the sparse
 expert leave it so.
