@@ -1,7 +1,7 @@
 """An evaluation from a data set and settings to figures: where the index is, what is in it, and what is asked of it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
 from umg_search.errors import ConfigurationError
@@ -12,11 +12,12 @@ from umg_search.evaluation.datasets import Dataset
 from umg_search.evaluation.indexing import CachedEncoders, Own, Progress, Written, own_settings, read_documents, write
 from umg_search.evaluation.listing import Listing
 from umg_search.evaluation.locating import located
+from umg_search.evaluation.questions import Question
 from umg_search.evaluation.running import Budget, Evaluation, Runner, is_possible
 from umg_search.evaluation.scoping import Place, Scoping, decided
 from umg_search.evaluation.texts import Texts
 from umg_search.model import EngineInfo, IndexSet
-from umg_search.ports import Engine
+from umg_search.ports import Engine, TokenCounter
 from umg_search.search import Cut, RankingOptions
 from umg_search.settings import Settings
 from umg_search.store.reader import Reader
@@ -72,22 +73,50 @@ def target_of(dataset: Dataset, settings: Settings, cache: Cache) -> Target:
     return Target(own_settings(settings, documents, spec, cache.folder), own)
 
 
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """An index that questions can be put to, and the questions with the places of what they expect."""
+
+    index: IndexSet
+    questions: tuple[Question, ...]
+    listing: Listing
+    texts: Texts
+    counter: TokenCounter
+    place: Place
+    written: Written | None
+
+
+def prepare(
+    engine: Engine, target: Target, dataset: Dataset, place: Place, *, depth: int, cache: Cache, progress: Progress
+) -> Prepared:
+    """Write what is not written yet, and find what the questions expect; `place` may leave it to the set."""
+    written = None if target.own is None else write(engine, target.own, target.settings, progress)
+    index = Reader(engine).active_set()
+    scoping = decided(place.scoping, target.own.documents if target.own else (), dataset.questions)
+    texts = Texts(engine, index)
+    encoders = target.own.encoders if target.own else encoders_of(target.settings)(index.spec)
+    return Prepared(
+        index=index,
+        questions=located(dataset, texts).questions,
+        listing=Listing(engine, index, encoders, cache, depth=depth),
+        texts=texts,
+        counter=encoders.counter,
+        place=replace(place, scoping=scoping),
+        written=written,
+    )
+
+
 def evaluate(
     engine: Engine, target: Target, dataset: Dataset, plan: Plan, *, cache: Cache, progress: Progress
 ) -> Evaluated:
     """Write what is not written yet, ask every question, and judge every method."""
-    written = None if target.own is None else write(engine, target.own, target.settings, progress)
-    index = Reader(engine).active_set()
-    methods = chosen(methods_of(index.spec.channels), plan)
-    scoping = decided(plan.scoping, target.own.documents if target.own else (), dataset.questions)
-    texts = Texts(engine, index)
-    questions = located(dataset, texts).questions
-    encoders = target.own.encoders if target.own else encoders_of(target.settings)(index.spec)
-    listing = Listing(engine, index, encoders, cache, depth=plan.depth)
-    runner = Runner(listing, texts, encoders.counter, Place(scoping, plan.principals))
-    evaluation = runner.run(questions, methods, plan.budgets, progress)
-    unjudged = len(questions) - len(evaluation.figures)
-    return Evaluated(evaluation, engine.info(), index, scoping, unjudged, written)
+    place = Place(plan.scoping, plan.principals)
+    found = prepare(engine, target, dataset, place, depth=plan.depth, cache=cache, progress=progress)
+    methods = chosen(methods_of(found.index.spec.channels), plan)
+    runner = Runner(found.listing, found.texts, found.counter, found.place)
+    evaluation = runner.run(found.questions, methods, plan.budgets, progress)
+    unjudged = len(found.questions) - len(evaluation.figures)
+    return Evaluated(evaluation, engine.info(), found.index, found.place.scoping, unjudged, found.written)
 
 
 def chosen(methods: Sequence[Method], plan: Plan) -> tuple[Method, ...]:
