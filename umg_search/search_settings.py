@@ -24,6 +24,10 @@ class SearchSettings(BaseSettings):
     normalisation: str = Field(
         "", description="how the scores of a list are scaled: `zscore`, `minmax` or `max`; empty: `zscore`"
     )
+    weighting: str = Field(
+        "",
+        description="what a list weighs: `entropy`, `uniform`, `depth`, `filled` or `typical`; empty: `entropy`",
+    )
     temperature: float | None = Field(
         None, description="divisor of scaled scores: lower makes a list put more on its first hits; empty: 1"
     )
@@ -32,4 +36,7 @@ class SearchSettings(BaseSettings):
     )
     floor: int | None = Field(
         None, description="tokens below which a shorter one gains nothing by its length; empty: 16"
+    )
+    aggregation: str = Field(
+        "", description="how hits count for `parents`: `bounded`, `max` or `sum`; empty: `bounded`"
     )

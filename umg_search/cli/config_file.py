@@ -31,7 +31,9 @@ class ConfigFile:
                 raise FileNotFoundError("its folder is not there")
         except (OSError, UnicodeError) as error:
             why = error.strerror if isinstance(error, OSError) and error.strerror else error
-            raise ConfigurationError(f"Settings cannot be written to {str(path)!r} ({why}): name another file.") from error
+            raise ConfigurationError(
+                f"Settings cannot be written to {str(path)!r} ({why}): name another file."
+            ) from error
         found = cls(path, text)
         found.merged({}, ())
         return found

@@ -27,6 +27,7 @@ from umg_search.evaluation.running import Budget
 from umg_search.evaluation.scoping import Scoping
 from umg_search.evaluation.service import Evaluated, Plan, target_of
 from umg_search.evaluation.service import evaluate as evaluate_plan
+from umg_search.evaluation.variants import split_names
 from umg_search.model import IndexSet
 from umg_search.search import Cut, CutOn
 from umg_search.search.options import MOST_TOKENS
@@ -61,7 +62,9 @@ def evaluate(
     dataset: Data,
     *,
     documents: Documents = None,
-    methods: Annotated[str, typer.Option(help="Names of methods or patterns such as rrf-*, with commas.")] = "*",
+    methods: Annotated[
+        str, typer.Option(help="Methods, patterns such as rrf-*, variants such as spans[alpha=0], with commas.")
+    ] = "*",
     budgets: Annotated[
         str, typer.Option(help="Most tokens of an answer, with commas; none: the first 5 contexts.")
     ] = "256,512,1024,2048",
@@ -86,7 +89,7 @@ def evaluate(
     """Measure search methods on questions with known answers, at equal budgets of tokens."""
     check_installed()
     plan = Plan(
-        methods=_names(methods),
+        methods=split_names(methods),
         budgets=_budgets(budgets),
         cuts=_cuts(cuts, cut_on),
         against=against,
@@ -109,19 +112,15 @@ def evaluate(
     return 0
 
 
-def _names(text: str) -> tuple[str, ...]:
-    return tuple(name.strip() for name in text.split(",") if name.strip())
-
-
 def _cuts(text: str, on: CutOn | None) -> tuple[Cut, ...]:
-    cuts = tuple(cut for name in _names(text) if (cut := Cut.parse(name, on or CutOn.SENTENCES)))
+    cuts = tuple(cut for name in split_names(text) if (cut := Cut.parse(name, on or CutOn.SENTENCES)))
     if on is not None and not cuts:
         raise QueryError("--cut-on says what cut rules cut, and there is none: give --cuts as well.")
     return cuts
 
 
 def _budgets(text: str) -> tuple[Budget, ...]:
-    names = _names(text)
+    names = split_names(text)
     wrong = [n for n in names if n != NO_BUDGET and not (n.isascii() and n.isdecimal() and 0 < int(n) <= MOST_TOKENS)]
     if wrong or not names:
         raise ConfigurationError(
@@ -159,7 +158,7 @@ def _result(found: Evaluated, data: Dataset, plan: Plan, *, seed: int, limit: in
         "settings": {
             "budgets": [label(budget) for budget in plan.budgets],
             "cuts": [{"cut": str(cut), "on": cut.on.value} for cut in plan.cuts],
-            "depth": plan.depth,
+            "depth": max(method.depth for method in found.evaluation.methods),
             "scope": found.scoping.value,
             "against": plan.against or "the best baseline at each budget",
             "resamples": RESAMPLES,

@@ -18,6 +18,9 @@ COMPARED = ("recall", "precision", "iou", "ie", "all_evidence", "answer_recall",
 PRIMARY = ("recall", "answer_recall", "document_recall")
 """What methods are ordered by: the first that any question allows."""
 
+TUNABLE = tuple(dict.fromkeys((*PRIMARY, *COMPARED)))
+"""Measures that settings can be chosen by."""
+
 NO_BUDGET = "none"
 
 _DIGITS = 4

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
+from umg_search.encoding.encoders import Encoders
 from umg_search.errors import ConfigurationError
 from umg_search.evaluation.baselines import Method, methods_of
 from umg_search.evaluation.cache import Cache
@@ -16,9 +17,10 @@ from umg_search.evaluation.questions import Question
 from umg_search.evaluation.running import Budget, Evaluation, Runner, is_possible
 from umg_search.evaluation.scoping import Place, Scoping, decided
 from umg_search.evaluation.texts import Texts
+from umg_search.evaluation.variants import is_variant, variant
 from umg_search.model import EngineInfo, IndexSet
-from umg_search.ports import Engine, TokenCounter
-from umg_search.search import Cut, RankingOptions
+from umg_search.ports import Engine
+from umg_search.search import Cut
 from umg_search.settings import Settings
 from umg_search.store.reader import Reader
 from umg_search.wiring import encoders_of, new_set
@@ -37,7 +39,6 @@ class Plan:
     against: str = ""
     scoping: Scoping = Scoping.AUTO
     principals: tuple[str, ...] | None = None
-    depth: int = RankingOptions().depth
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,29 +79,24 @@ class Prepared:
     """An index that questions can be put to, and the questions with the places of what they expect."""
 
     index: IndexSet
+    encoders: Encoders
     questions: tuple[Question, ...]
-    listing: Listing
     texts: Texts
-    counter: TokenCounter
     place: Place
     written: Written | None
 
 
-def prepare(
-    engine: Engine, target: Target, dataset: Dataset, place: Place, *, depth: int, cache: Cache, progress: Progress
-) -> Prepared:
+def prepare(engine: Engine, target: Target, dataset: Dataset, place: Place, *, progress: Progress) -> Prepared:
     """Write what is not written yet, and find what the questions expect; `place` may leave it to the set."""
     written = None if target.own is None else write(engine, target.own, target.settings, progress)
     index = Reader(engine).active_set()
     scoping = decided(place.scoping, target.own.documents if target.own else (), dataset.questions)
     texts = Texts(engine, index)
-    encoders = target.own.encoders if target.own else encoders_of(target.settings)(index.spec)
     return Prepared(
         index=index,
+        encoders=target.own.encoders if target.own else encoders_of(target.settings)(index.spec),
         questions=located(dataset, texts).questions,
-        listing=Listing(engine, index, encoders, cache, depth=depth),
         texts=texts,
-        counter=encoders.counter,
         place=replace(place, scoping=scoping),
         written=written,
     )
@@ -111,24 +107,27 @@ def evaluate(
 ) -> Evaluated:
     """Write what is not written yet, ask every question, and judge every method."""
     place = Place(plan.scoping, plan.principals)
-    found = prepare(engine, target, dataset, place, depth=plan.depth, cache=cache, progress=progress)
+    found = prepare(engine, target, dataset, place, progress=progress)
     methods = chosen(methods_of(found.index.spec.channels), plan)
-    runner = Runner(found.listing, found.texts, found.counter, found.place)
+    listing = Listing(engine, found.index, found.encoders, cache, depth=max(method.depth for method in methods))
+    runner = Runner(listing, found.texts, found.encoders.counter, found.place)
     evaluation = runner.run(found.questions, methods, plan.budgets, progress)
     unjudged = len(found.questions) - len(evaluation.figures)
     return Evaluated(evaluation, engine.info(), found.index, found.place.scoping, unjudged, found.written)
 
 
 def chosen(methods: Sequence[Method], plan: Plan) -> tuple[Method, ...]:
-    """Return the methods that patterns name, each also under the cuts, and the one to compare with.
+    """Return the methods that patterns name, variants of them, each also under the cuts, and the one to compare with.
 
     ConfigurationError for a name of none.
     """
-    every = [*methods, *(other for method in methods for cut in plan.cuts if (other := under(method, cut)))]
-    names = [method.name for method in every]
     patterns = [*plan.methods, *([plan.against] if plan.against else [])]
+    variants = [variant(name, methods) for name in dict.fromkeys(patterns) if is_variant(name)]
+    bare = [*methods, *variants]
+    every = [*bare, *(other for method in bare for cut in plan.cuts if (other := under(method, cut)))]
+    names = [method.name for method in every]
     for pattern in patterns:
-        if not any(fnmatchcase(name, pattern) for name in names):
+        if not any(_matches(name, pattern) for name in names):
             raise ConfigurationError(f"There is no method {pattern!r} for this index: there are {', '.join(names)}.")
     found = [method for method in every if any(_is_named(method, pattern, plan) for pattern in patterns)]
     possible = tuple(method for method in found if any(is_possible(method, budget) for budget in plan.budgets))
@@ -139,5 +138,11 @@ def chosen(methods: Sequence[Method], plan: Plan) -> tuple[Method, ...]:
 
 def _is_named(method: Method, pattern: str, plan: Plan) -> bool:
     """Return whether a pattern names a method; what names one also names it under each cut."""
-    bare = method.name.partition("+")[0] if pattern in plan.methods else method.name
-    return fnmatchcase(method.name, pattern) or fnmatchcase(bare, pattern)
+    bare = method.name.rpartition("+")[0] or method.name
+    under_a_cut = method.name.endswith(tuple(f"+{cut}" for cut in plan.cuts))
+    return _matches(method.name, pattern) or (under_a_cut and pattern in plan.methods and _matches(bare, pattern))
+
+
+def _matches(name: str, pattern: str) -> bool:
+    """Return whether a name is a pattern's; the brackets of a variant are no pattern."""
+    return name == pattern if is_variant(pattern) else not is_variant(name) and fnmatchcase(name, pattern)

@@ -1,15 +1,20 @@
 """The settings that tuning tries: knobs, their values, and how far settings are from our defaults."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from types import MappingProxyType
+from typing import Any
 
 from umg_search.granularity import Expert
 from umg_search.ranking.evidence import Normalisation
+from umg_search.ranking.promotion import Aggregation
+from umg_search.ranking.weights import Weighting
 from umg_search.search import Cut, CutOn, CutRule, RankingOptions, Selection
 
-KNOBS = ("experts", "select", "normalisation", "temperature", "alpha", "floor", "cut")
+Change = Mapping[str, Any]
+
+KNOBS = ("experts", "select", "weighting", "normalisation", "temperature", "aggregation", "alpha", "floor", "cut")
 """Options that tuning changes, in the order in which a search goes through them."""
 
 TEMPERATURES: Mapping[Normalisation, Sequence[float]] = MappingProxyType(
@@ -21,8 +26,6 @@ TEMPERATURES: Mapping[Normalisation, Sequence[float]] = MappingProxyType(
 )
 """Z-scores span about 5 and scaled scores 1, and scores divided by their maximum often less than 0.5."""
 
-ALPHAS = (0.0, 0.25, 0.5, 0.75, 1.0)
-FLOORS = (0, 16, 32, 64)
 CUTS = (
     Cut(CutRule.GAPR, 2),
     Cut(CutRule.GAPR),
@@ -63,7 +66,12 @@ class Space:
 
     def around(self, options: RankingOptions, knob: str) -> Iterator[RankingOptions]:
         """Yield settings that differ from others in one knob at most."""
-        return (self.plain(other) for other in _AROUND[knob](self, options))
+        changes = self._experts() if knob == "experts" else _CHANGES[knob]
+        return (self.plain(replace(options, **change)) for change in changes)
+
+    def _experts(self) -> Iterator[Change]:
+        for number in range(len(self.experts), 0, -1):
+            yield from ({"experts": some} for some in combinations(self.experts, number))
 
     def plain(self, options: RankingOptions) -> RankingOptions:
         """Return settings with what has no effect as it is by default, so that equal ones are equal."""
@@ -71,9 +79,11 @@ class Space:
         if options.experts is not None and set(options.experts) == set(self.experts):
             options = replace(options, experts=None)
         if options.select is Selection.SPANS:
-            return replace(options, alpha=default.alpha, floor=default.floor, top_k=self.fixed.top_k or None)
-        on = None if options.cut is None else replace(options.cut, on=CutOn.SENTENCES)
-        return replace(options, cut=on, top_k=self.fixed.top_k or 0)
+            idle = {name: getattr(default, name) for name in ("alpha", "floor", "aggregation")}
+            return replace(options, **idle, top_k=self.fixed.top_k or None)
+        how = options.aggregation if options.select is Selection.PARENTS else default.aggregation
+        cut = None if options.cut is None else replace(options.cut, on=CutOn.SENTENCES)
+        return replace(options, aggregation=how, cut=cut, top_k=self.fixed.top_k or 0)
 
 
 def distance(options: RankingOptions) -> int:
@@ -82,49 +92,23 @@ def distance(options: RankingOptions) -> int:
     return sum(getattr(options, name) != getattr(default, name) for name in KNOBS)
 
 
-def _experts(space: Space, options: RankingOptions) -> Iterator[RankingOptions]:
-    for number in range(len(space.experts), 0, -1):
-        for some in combinations(space.experts, number):
-            yield replace(options, experts=some)
+def _each(name: str, values: Iterable[object]) -> tuple[Change, ...]:
+    return tuple({name: value} for value in values)
 
 
-def _selections(space: Space, options: RankingOptions) -> Iterator[RankingOptions]:
-    del space
-    return (replace(options, select=selection) for selection in Selection)
-
-
-def _scales(space: Space, options: RankingOptions) -> Iterator[RankingOptions]:
-    del space
-    for normalisation, temperatures in TEMPERATURES.items():
-        for temperature in temperatures:
-            yield replace(options, normalisation=normalisation, temperature=temperature)
-
-
-def _alphas(space: Space, options: RankingOptions) -> Iterator[RankingOptions]:
-    del space
-    return (replace(options, alpha=alpha) for alpha in ALPHAS)
-
-
-def _floors(space: Space, options: RankingOptions) -> Iterator[RankingOptions]:
-    del space
-    return (replace(options, floor=floor) for floor in FLOORS)
-
-
-def _cuts(space: Space, options: RankingOptions) -> Iterator[RankingOptions]:
-    del space
-    yield replace(options, cut=None)
-    for cut in CUTS:
-        for on in CutOn:
-            yield replace(options, cut=replace(cut, on=on))
-
-
-_AROUND: Mapping[str, Callable[[Space, RankingOptions], Iterator[RankingOptions]]] = MappingProxyType(
+_CHANGES: Mapping[str, tuple[Change, ...]] = MappingProxyType(
     {
-        "experts": _experts,
-        "select": _selections,
-        "normalisation": _scales,
-        "alpha": _alphas,
-        "floor": _floors,
-        "cut": _cuts,
+        "select": _each("select", Selection),
+        "weighting": _each("weighting", Weighting),
+        "normalisation": tuple(
+            {"normalisation": normalisation, "temperature": temperature}
+            for normalisation, temperatures in TEMPERATURES.items()
+            for temperature in temperatures
+        ),
+        "aggregation": _each("aggregation", Aggregation),
+        "alpha": _each("alpha", (0.0, 0.25, 0.5, 0.75, 1.0)),
+        "floor": _each("floor", (0, 16, 32, 64)),
+        "cut": _each("cut", (None, *(replace(cut, on=on) for cut in CUTS for on in CutOn))),
     }
 )
+"""What is tried of each knob; of experts it depends on the index set."""

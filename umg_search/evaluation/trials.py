@@ -9,6 +9,7 @@ from umg_search.errors import DatasetError
 from umg_search.evaluation.baselines import Layouts
 from umg_search.evaluation.indexing import Progress
 from umg_search.evaluation.judging import Judged, judge
+from umg_search.evaluation.listing import Listing
 from umg_search.evaluation.questions import Question
 from umg_search.evaluation.results import primary_of
 from umg_search.evaluation.service import Prepared
@@ -47,12 +48,12 @@ class Trials:
         return self._known[options]
 
 
-def asked_of(prepared: Prepared, progress: Progress) -> list[Asked]:
+def asked_of(prepared: Prepared, listing: Listing, progress: Progress) -> list[Asked]:
     """Put every question that something is expected of to the index, in one request each."""
     judged = [question for question in prepared.questions if question.judged]
     found: list[Asked] = []
     for number, question in enumerate(judged, start=1):
-        lists = prepared.listing.of(question.text, prepared.place.scope_of(question)).lists
+        lists = listing.of(question.text, prepared.place.scope_of(question)).lists
         versions = (version for ranked in lists for version in ranked.hits.distinct)
         found.append(Asked(question, lists, prepared.texts.of(versions)))
         progress("questions", number, len(judged))

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from umg_search.evaluation.cache import Cache
 from umg_search.evaluation.datasets import Dataset
 from umg_search.evaluation.indexing import Progress
+from umg_search.evaluation.listing import Listing
 from umg_search.evaluation.scoping import Place, Scoping
 from umg_search.evaluation.service import Prepared, Target, prepare
 from umg_search.evaluation.space import Space
@@ -42,14 +43,14 @@ def tune_on(
 ) -> TunedOn:
     """Ask every question once, and choose settings; DatasetError where too few questions can be measured."""
     place = Place(plan.scoping, plan.principals)
-    depth = plan.current.depth
-    prepared = prepare(engine, target, dataset, place, depth=depth, cache=cache, progress=progress)
-    spec = prepared.index.spec
+    prepared = prepare(engine, target, dataset, place, progress=progress)
+    spec, counter = prepared.index.spec, prepared.encoders.counter
     plan.current.check_experts(spec)
+    listing = Listing(engine, prepared.index, prepared.encoders, cache, depth=plan.current.depth)
     space = Space(plan.current, spec.experts, plan.measure)
     current = space.plain(plan.current)
-    measure, asked = measured(asked_of(prepared, progress), current, plan.measure, prepared.counter)
-    trials = Trials(asked, measure, prepared.counter, progress)
+    measure, asked = measured(asked_of(prepared, listing, progress), current, plan.measure, counter)
+    trials = Trials(asked, measure, counter, progress)
     texts = [one.question.text for one in asked]
     tuned = tune(trials, texts, current, replace(space, measure=measure), folds=plan.folds, seed=plan.seed)
     return TunedOn(tuned, measure, len(asked), len(prepared.questions) - len(asked), prepared)

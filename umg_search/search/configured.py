@@ -10,6 +10,8 @@ from typing import Any
 from umg_search.errors import QueryError, SettingsError
 from umg_search.granularity import named_experts
 from umg_search.ranking.evidence import Normalisation
+from umg_search.ranking.promotion import Aggregation
+from umg_search.ranking.weights import Weighting
 from umg_search.search.cuts import Cut, CutOn
 from umg_search.search.options import RankingOptions, Selection
 from umg_search.search_settings import SearchSettings
@@ -91,6 +93,8 @@ _READERS: Mapping[str, Callable[[str], Any]] = MappingProxyType(
         "cut_on": _one_of(CutOn),
         "search_experts": named_experts,
         "normalisation": _one_of(Normalisation),
+        "weighting": _one_of(Weighting),
+        "aggregation": _one_of(Aggregation),
     }
 )
 """How the text of a setting becomes an option; numbers are numbers already."""
