@@ -102,8 +102,9 @@ def choose(figures: Figures, rows: IntArray, current: RankingOptions, space: Spa
     means = dict(_searched(figures, rows, current, space))
     best = max(means, key=lambda options: means[options])
     top = figures(best)[rows]
-    near = [options for options in means if not _compared(top, figures(options)[rows], seed).certain]
-    return Choice(min(near, key=lambda options: (distance(options), -means[options])), tuple(means))
+    by_distance = sorted(means, key=lambda options: (distance(options), -means[options]))
+    near = (options for options in by_distance if not _compared(top, figures(options)[rows], seed).certain)
+    return Choice(next(near), tuple(means))
 
 
 def _searched(
