@@ -19,7 +19,7 @@ from umg_search.ranking.fusion import by_length, fuse
 from umg_search.ranking.overlap import deduplicate
 from umg_search.ranking.truncation import within_budget
 from umg_search.ranking.weights import Weighting
-from umg_search.search import RankingOptions, Selection, rank, select
+from umg_search.search import RankingOptions, Selection, rank, refilled, select
 from umg_search.windows import Window
 
 RRF_K = 60
@@ -115,9 +115,10 @@ class Product:
     def answering(self, lists: Lists, layouts: Layouts) -> Answering:
         """Return the search's own ranking."""
         del layouts
+        ranking = rank(lists, self.options)
 
         def answer(*, budget: int, most: int) -> Sequence[Selected]:
-            return rank(lists, replace(self.options, budget=budget, top_k=most)).kept
+            return refilled(ranking, replace(self.options, budget=budget, top_k=most)).kept
 
         return answer
 

@@ -4,7 +4,7 @@ from umg_search.search.configured import ranking_options, settings_of
 from umg_search.search.cuts import Cut, CutOn, CutRule
 from umg_search.search.options import GroupBy, Query, RankingOptions, Selection
 from umg_search.search.questions import QueryEncoder
-from umg_search.search.ranking import Ranking, rank, select
+from umg_search.search.ranking import Ranking, rank, refilled, select
 from umg_search.search.service import SearchService
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "Selection",
     "rank",
     "ranking_options",
+    "refilled",
     "select",
     "settings_of",
 ]
