@@ -87,9 +87,9 @@ def test_without_a_file_the_settings_are_told(
 
 def test_too_few_questions_are_refused_with_the_reason(umg: Umg, arguments: list[object], tmp_path: Path) -> None:
     code, _, said = umg(*arguments, "--limit", 19, "--write", tmp_path / "umg.toml")
-    assert (code, "19 can be measured by recall, and it takes 20" in " ".join(said.split())) == (2, True)
+    assert (code, "19 different ones can be measured by recall, and it takes 20" in " ".join(said.split())) == (2, True)
     code, _, said = umg(*arguments, "--measure", "answer_recall")
-    assert (code, "0 can be measured by answer_recall" in " ".join(said.split())) == (2, True)
+    assert (code, "0 different ones can be measured by answer_recall" in " ".join(said.split())) == (2, True)
     assert not (tmp_path / "umg.toml").exists()
 
 

@@ -13,7 +13,7 @@ from umg_search.evaluation.listing import Listing
 from umg_search.evaluation.questions import Question
 from umg_search.evaluation.results import primary_of
 from umg_search.evaluation.service import Prepared
-from umg_search.evaluation.tuning import LEAST_QUESTIONS, MOST_SETTINGS
+from umg_search.evaluation.tuning import LEAST_QUESTIONS, MOST_SETTINGS, plain
 from umg_search.model import FloatArray, RankedList
 from umg_search.ports import TokenCounter
 from umg_search.search import RankingOptions, rank
@@ -70,10 +70,11 @@ def measured(
     answers = [judged_under(options, one, counter) for one in asked]
     measure = measure or primary_of(answers)
     allowed = [one for one, judged in zip(asked, answers, strict=True) if judged.figures[measure] is not None]
-    if len(allowed) < LEAST_QUESTIONS:
+    different = {plain(one.question.text) for one in allowed}
+    if len(different) < LEAST_QUESTIONS:
         raise DatasetError(
-            f"Settings cannot be told apart on so few questions: {len(allowed)} can be measured by {measure}, and it "
-            f"takes {LEAST_QUESTIONS}; add questions, or choose another --measure."
+            f"Settings cannot be told apart on so few questions: {len(different)} different ones can be measured by "
+            f"{measure}, and it takes {LEAST_QUESTIONS}; add questions, or choose another --measure."
         )
     return measure, allowed
 

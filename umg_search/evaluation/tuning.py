@@ -4,7 +4,7 @@ Source: cross-validation of the whole choice (Stone 1974; Varma & Simon 2006): a
 of the settings that it judges.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -79,10 +79,15 @@ def tune(
 
 def folded(texts: Sequence[str], folds: int, seed: int) -> IntArray:
     """Return the fold of each question, of shape (questions,); equal questions are in one fold, sizes are alike."""
-    distinct, number = np.unique(np.array([" ".join(text.split()) for text in texts]), return_inverse=True)
+    distinct, number = np.unique(np.array([plain(text) for text in texts]), return_inverse=True)
     order = np.random.default_rng(seed).permutation(len(distinct))
     fold: IntArray = order[number] % folds
     return fold
+
+
+def plain(text: str) -> str:
+    """Return a question as it is compared with others: white space does not make it another one."""
+    return " ".join(text.split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +104,7 @@ def choose(figures: Figures, rows: IntArray, current: RankingOptions, space: Spa
     Of all that were tried those stay that these questions do not tell from the best one: the 95 % interval of the
     paired difference holds 0. Of these the one with fewest knobs off our defaults is chosen, then the best of them.
     """
-    means = dict(_searched(figures, rows, current, space))
+    means = _searched(figures, rows, current, space)
     best = max(means, key=lambda options: means[options])
     top = figures(best)[rows]
     by_distance = sorted(means, key=lambda options: (distance(options), -means[options]))
@@ -107,10 +112,8 @@ def choose(figures: Figures, rows: IntArray, current: RankingOptions, space: Spa
     return Choice(next(near), tuple(means))
 
 
-def _searched(
-    figures: Figures, rows: IntArray, current: RankingOptions, space: Space
-) -> Iterator[tuple[RankingOptions, float]]:
-    """Yield settings with their means: the current ones, our defaults, and knob by knob others around the best.
+def _searched(figures: Figures, rows: IntArray, current: RankingOptions, space: Space) -> dict[RankingOptions, float]:
+    """Return settings with their means: the current ones, our defaults, and knob by knob others around the best.
 
     The values of one knob are tried around the best so far, and the search goes on from the best of them.
     """
@@ -127,7 +130,7 @@ def _searched(
             best = max(means, key=lambda options: means[options])
         if best == start:
             break
-    yield from means.items()
+    return means
 
 
 def _compared(one: FloatArray, other: FloatArray, seed: int) -> Difference:
