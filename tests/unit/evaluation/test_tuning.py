@@ -42,6 +42,7 @@ def favouring(wanted: Callable[[RankingOptions], bool], by: float = 0.3) -> Call
 # --- folds ---------------------------------------------------------------------------------------------------------
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.sampled_from("abcdefghijklmnopqrst"), min_size=20, max_size=60), st.integers(2, 6), st.integers(0, 9)
 )
@@ -184,6 +185,7 @@ def test_all_settings_that_are_tried_share_budget_and_number(current: RankingOpt
     assert {other.limit for other in tried} == {current.top_k or None}
 
 
+@settings(deadline=None)
 @given(CURRENT)
 def test_what_has_no_effect_makes_no_difference(current: RankingOptions) -> None:
     space = Space(current, EXPERTS, "ie")

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from umg_search.errors import SettingsError
@@ -35,6 +35,7 @@ def test_without_settings_the_defaults_hold_and_defaults_need_no_settings() -> N
     assert settings_of(RankingOptions()) == {}
 
 
+@settings(max_examples=30, deadline=None)
 @given(OPTIONS)
 def test_settings_of_options_give_these_options(options: RankingOptions) -> None:
     assert ranking_options(load_settings(**settings_of(options))) == options
