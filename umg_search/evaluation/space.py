@@ -37,7 +37,8 @@ CUTS = (
 )
 
 SHORTER_IS_BETTER = frozenset({"precision", "iou", "ie", "set_f1"})
-"""Measures that an answer can gain by when something is left out. Recall cannot, so that no cut is tried for it."""
+"""Measures that an answer can gain by when something is left out. Recall cannot, so that no cut is tried for it
+unless there is one that may better be away."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,7 @@ class Space:
     @property
     def knobs(self) -> tuple[str, ...]:
         """Knobs that are tried; normalisation and temperature mean little without each other and are one."""
-        cuts = ("cut",) if self.measure in SHORTER_IS_BETTER else ()
+        cuts = ("cut",) if self.measure in SHORTER_IS_BETTER or self.fixed.cut is not None else ()
         return (*(name for name in KNOBS if name not in {"temperature", "cut"}), *cuts)
 
     def around(self, options: RankingOptions, knob: str) -> Iterator[RankingOptions]:

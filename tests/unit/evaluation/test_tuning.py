@@ -202,9 +202,12 @@ def test_the_defaults_are_at_no_distance_and_each_knob_counts_once() -> None:
     assert set(KNOBS) == set(SPACE.knobs) | {"temperature", "cut"}
 
 
-def test_cuts_are_tried_only_where_less_can_be_better() -> None:
+def test_cuts_are_tried_only_where_less_can_be_better_or_there_is_one() -> None:
     assert "cut" not in SPACE.knobs
     assert "cut" in replace(SPACE, measure="precision").knobs
+    cut = replace(DEFAULTS, cut=Cut(CutRule.GAPR))
+    assert "cut" in Space(cut, EXPERTS, "recall").knobs
+    assert DEFAULTS in Space(cut, EXPERTS, "recall").around(cut, "cut")
 
 
 def test_every_part_of_the_experts_is_tried() -> None:
