@@ -220,3 +220,19 @@ def test_a_search_in_a_mistyped_collection_names_what_is_there(engine: Engine) -
     result = library.search("harbour", scope=Scope(("tails",)))
     assert result.contexts == ()
     assert result.warnings[-1] == "There is no document in collection 'tails': there are 'tales'."
+
+
+# --- experts -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("experts", [(Expert.DENSE,), (Expert.LEXICAL,), (Expert.SPARSE, Expert.LEXICAL)])
+def test_lists_of_the_experts_that_are_asked_are_the_same_and_there_are_no_others(
+    engine: Engine, experts: tuple[Expert, ...]
+) -> None:
+    library = Library(engine, *titled())
+    query = HashedWords(library.spec).encode_query("part harbour3 of the harbour")
+    every = engine.ranked_lists(library.index, query, depth=20, scope=Scope()).lists
+    some = engine.ranked_lists(library.index, replace(query, experts=experts), depth=20, scope=Scope()).lists
+    expected = {ranked.channel: ranked.hits.first.tolist() for ranked in every if ranked.channel.expert in experts}
+    assert {ranked.channel: ranked.hits.first.tolist() for ranked in some} == expected
+    assert len(some) == len(experts) * len(library.spec.granularities)
