@@ -4,21 +4,23 @@ A method turns the lists of a question into a way to fill any budget. Where a bu
 the product (`within_budget`) for every method.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, islice
 from typing import Protocol
 
 import numpy as np
 
-from umg_search.evaluation.texts import Layout
-from umg_search.granularity import PARENT, Channel, Expert, Granularity
+from umg_search.evaluation.deriving import Layouts, with_derived
+from umg_search.granularity import FINEST, PARENT, Channel, Expert, Granularity
 from umg_search.model import Candidates, DocumentVersion, Evidence, FloatArray, Fused, RankedList, Selected, unit_keys
-from umg_search.ranking.evidence import Normalisation, normalise, to_evidence
+from umg_search.ranking.evidence import Normalisation, normalise
 from umg_search.ranking.fusion import by_length, fuse
 from umg_search.ranking.overlap import deduplicate
 from umg_search.ranking.truncation import within_budget
+from umg_search.ranking.weights import Weighting
 from umg_search.search import RankingOptions, Selection, rank, select
+from umg_search.search.deriving import DEEPER
 from umg_search.windows import Window
 
 RRF_K = 60
@@ -30,7 +32,6 @@ FIXED_K = 5
 LONG_UNIT = 4_096
 """Tokens of a LongRAG unit (Jiang, Ma & Chen 2024)."""
 
-Layouts = Mapping[DocumentVersion, Layout]
 Lists = Sequence[RankedList]
 Fusion = Callable[[Lists], Fused]
 
@@ -69,6 +70,11 @@ class Method(Protocol):
         ...
 
     @property
+    def depth(self) -> int:
+        """Hits that it reads of each list."""
+        ...
+
+    @property
     def ours(self) -> bool:
         """Whether it is one of this project's."""
         ...
@@ -79,19 +85,28 @@ class Method(Protocol):
         ...
 
     def answering(self, lists: Lists, layouts: Layouts) -> Answering:
-        """Return the ranking of one question; lists have at least one hit and are of the method's channels only."""
+        """Return the ranking of one question.
+
+        Lists have at least one hit, no more than `depth`, and are of the method's channels only.
+        """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """What a search does under ranking options."""
+    """What a search does under ranking options; lists of `derived` channels come from those of the finest windows."""
 
     name: str
     about: str
     channels: tuple[Channel, ...]
     options: RankingOptions
     ours: bool = True
+    derived: tuple[Channel, ...] = ()
+
+    @property
+    def depth(self) -> int:
+        """Hits that the options ask for, several times as many where lists are derived from them."""
+        return DEEPER * self.options.depth if self.derived else self.options.depth
 
     @property
     def fixed_k(self) -> int | None:
@@ -100,7 +115,8 @@ class Product:
 
     def answering(self, lists: Lists, layouts: Layouts) -> Answering:
         """Return the search's own ranking."""
-        del layouts
+        if self.derived:
+            lists = with_derived(lists, self.derived, layouts, self.options.depth)
 
         def answer(*, budget: int, most: int) -> Sequence[Selected]:
             return rank(lists, replace(self.options, budget=budget, top_k=most)).kept
@@ -118,6 +134,11 @@ class Fusing:
     fusion: Fusion
     options: RankingOptions = PLAIN
     ours: bool = False
+
+    @property
+    def depth(self) -> int:
+        """Hits that the options ask for."""
+        return self.options.depth
 
     @property
     def fixed_k(self) -> int | None:
@@ -143,6 +164,7 @@ class SmallToBig:
     about: str
     channels: tuple[Channel, ...]
     ours: bool = False
+    depth: int = PLAIN.depth
     fixed_k: int | None = FIXED_K
 
     def answering(self, lists: Lists, layouts: Layouts) -> Answering:
@@ -161,6 +183,7 @@ class LongUnits:
     about: str
     channels: tuple[Channel, ...]
     ours: bool = False
+    depth: int = PLAIN.depth
     fixed_k: int | None = FIXED_K
 
     def answering(self, lists: Lists, layouts: Layouts) -> Answering:
@@ -180,15 +203,6 @@ def linear(lists: Lists) -> Fused:
     The lowest hit of a list gets 0 and equal scores get 1, as OpenSearch has it; what is not in a list gets 0.
     """
     return _summed(lists, [_scaled(ranked.scores) / len(lists) for ranked in lists])
-
-
-def uniform(lists: Lists) -> Fused:
-    """Return the evidence of all lists with equal weights, normalised as by default."""
-    options = RankingOptions()
-    evidence = [
-        to_evidence(ranked, normalisation=options.normalisation, temperature=options.temperature) for ranked in lists
-    ]
-    return fuse(evidence, [1 / len(evidence)] * len(evidence))
 
 
 def best_of_parents(fused: Fused) -> Candidates:
@@ -227,15 +241,17 @@ def long_units(counts: Sequence[int], tokens: int = LONG_UNIT) -> list[Window]:
     return units
 
 
-def methods_of(channels: Sequence[Channel]) -> tuple[Method, ...]:
+def methods_of(channels: Sequence[Channel], *, derivable: bool = True) -> tuple[Method, ...]:
     """Return every method that an index set with these channels allows, ours first.
 
-    Baselines of two experts take dense and sparse, lexical where there is no sparse one.
+    Baselines of two experts take dense and sparse, lexical where there is no sparse one. Without `derivable` none
+    derives lists: those of the channels are so already.
     """
     experts = list(dict.fromkeys(channel.expert for channel in channels))
     pair = [e for e in experts if e is not Expert.LEXICAL or Expert.SPARSE not in experts]
     granularities = list(dict.fromkeys(channel.granularity for channel in channels))
-    return tuple(_ours(channels, pair)) + tuple(_baselines(channels, pair, granularities))
+    deriving = tuple(_deriving(channels)) if derivable else ()
+    return (*_ours(channels, pair), *deriving, *_baselines(channels, pair, granularities))
 
 
 def _ours(channels: Sequence[Channel], pair: Sequence[Expert]) -> Iterator[Method]:
@@ -248,15 +264,35 @@ def _ours(channels: Sequence[Channel], pair: Sequence[Expert]) -> Iterator[Metho
         yield Product(f"paper-{selection}", f"{what} as published, read literally", published, options)
 
 
+def _deriving(channels: Sequence[Channel]) -> Iterator[Method]:
+    """Yield the methods that do without the lists of longer windows, of all experts or of the dense one."""
+    finest = tuple(channel for channel in channels if channel.granularity is FINEST)
+    longer = tuple(channel for channel in channels if channel.granularity is not FINEST)
+    if not finest or not longer:
+        return
+    what = "evidence spans under our defaults, the lists of longer windows derived from those of the finest"
+    options = RankingOptions()
+    yield Product("derived-spans", what, finest, options, derived=longer)
+    dense = tuple(channel for channel in longer if channel.expert is Expert.DENSE)
+    if dense and len(dense) < len(longer):
+        true = tuple(channel for channel in channels if channel not in dense)
+        yield Product("derived-dense-spans", f"{what}, the dense ones only", true, options, derived=dense)
+
+
 def _baselines(
     channels: Sequence[Channel], pair: Sequence[Expert], granularities: Sequence[Granularity]
 ) -> Iterator[Method]:
     every = tuple(channels)
-    for name, fusion, what in (("uniform", uniform, "equal weights"), ("rrf", reciprocal_ranks, "reciprocal ranks")):
-        for selection in Selection:
-            about = f"{selection.value} under our defaults, from {what} of all lists"
-            ours = selection is Selection.SPANS  # another fusion of our own selection, which nobody else has
-            yield Fusing(f"{name}-{selection.value}", about, every, fusion, RankingOptions(select=selection), ours)
+    for selection in Selection:
+        ours = selection is Selection.SPANS  # another fusion of our own selection, which nobody else has
+        about = f"{selection.value} under our defaults, all lists weighing the same"
+        equal = RankingOptions(select=selection, weighting=Weighting.UNIFORM)
+        yield Product(f"uniform-{selection.value}", about, every, equal, ours)
+    for selection in Selection:
+        ours = selection is Selection.SPANS
+        about = f"{selection.value} under our defaults, from reciprocal ranks of all lists"
+        options = RankingOptions(select=selection)
+        yield Fusing(f"rrf-{selection.value}", about, every, reciprocal_ranks, options, ours)
     for channel in channels:
         yield Fusing(str(channel), f"the list of {channel} alone", (channel,), reciprocal_ranks)
     for granularity in granularities if len(pair) > 1 else ():

@@ -17,7 +17,7 @@ from umg_search.granularity import Channel
 from umg_search.model import DocumentKey, RankedList
 from umg_search.ports import TokenCounter
 from umg_search.ranking.evidence import to_evidence
-from umg_search.ranking.weights import entropy_weights
+from umg_search.ranking.weights import weights
 from umg_search.search import RankingOptions
 from umg_search.search.options import MOST_TOKENS
 
@@ -101,7 +101,7 @@ class Runner:
         found = self._listing.of(question.text, self._place.scope_of(question))
         lists = [ranked for ranked in found.lists if len(ranked.hits)]
         layouts = self._texts.of(version for ranked in lists for version in ranked.hits.distinct)
-        own = {method.name: [each for each in lists if each.channel in method.channels] for method in methods}
+        own = {m.name: [each.head(m.depth) for each in lists if each.channel in m.channels] for m in methods}
         answers: dict[tuple[str, Budget], Judged] = {}
         rank_ms: dict[tuple[str, Budget], float] = {}
         for method in methods:
@@ -142,12 +142,13 @@ def _documents(method: Method, lists: Sequence[RankedList], layouts: Layouts) ->
 def _channels(lists: Sequence[RankedList]) -> dict[Channel, ChannelFigures]:
     options = RankingOptions()
     evidence = [
-        to_evidence(ranked, normalisation=options.normalisation, temperature=options.temperature) for ranked in lists
+        to_evidence(ranked.head(options.depth), normalisation=options.normalisation, temperature=options.temperature)
+        for ranked in lists
     ]
-    weights = entropy_weights(evidence).tolist()
+    shares = weights(evidence, options.weighting, depth=options.depth).tolist()
     return {
-        item.ranked.channel: ChannelFigures(item.confidence, weight)
-        for item, weight in zip(evidence, weights, strict=True)
+        item.ranked.channel: ChannelFigures(item.confidence, share)
+        for item, share in zip(evidence, shares, strict=True)
     }
 
 

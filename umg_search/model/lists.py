@@ -61,7 +61,7 @@ class Hits:
         return self.table[4]
 
     def head(self, most: int) -> "Hits":
-        """Return the first windows, `most` at most, with the versions of all."""
+        """Return the first windows, at most `most` of them; `distinct` stays, also those that none of them is of."""
         return Hits(self.distinct, self.table[:, :most], self.counts[: int(self.count_length[:most].sum())])
 
     def take(self, rows: IntArray) -> "Hits":
@@ -102,7 +102,7 @@ class RankedList:
     scores: FloatArray
 
     def head(self, most: int) -> "RankedList":
-        """Return the best hits, `most` at most."""
+        """Return the list's first hits, at most `most` of them."""
         return self if len(self.hits) <= most else RankedList(self.channel, self.hits.head(most), self.scores[:most])
 
     def without(self, excluded: frozenset[DocumentVersion]) -> "RankedList":
