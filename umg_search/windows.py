@@ -73,5 +73,5 @@ def tiles(window: Window) -> tuple[Window, ...]:
 
 
 def is_tile(window: Window, sentences: int) -> bool:
-    """Return whether a finest window tiles longer ones: these begin at even sentences, and end odd with the document."""
+    """Return whether a finest window tiles longer ones, which begin even, and end even or with the document."""
     return window.first % FINEST == 0 or window.last == sentences

@@ -11,7 +11,8 @@ from typing import Protocol
 
 import numpy as np
 
-from umg_search.evaluation.deriving import Layouts, with_derived
+from umg_search.evaluation.deriving import with_derived
+from umg_search.evaluation.texts import Layouts
 from umg_search.granularity import FINEST, PARENT, Channel, Expert, Granularity
 from umg_search.model import Candidates, DocumentVersion, Evidence, FloatArray, Fused, RankedList, Selected, unit_keys
 from umg_search.ranking.evidence import Normalisation, normalise

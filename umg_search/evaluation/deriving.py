@@ -3,18 +3,16 @@
 There a finest window brings the token counts of all windows around it; here these come from the stored texts.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from umg_search.evaluation.texts import Layout
+from umg_search.evaluation.texts import Layouts
 from umg_search.granularity import FINEST, Channel, Granularity
-from umg_search.model import DocumentVersion, Hits, RankedList
+from umg_search.model import Hits, RankedList
 from umg_search.ranking.derivation import derive
 from umg_search.store.units import counted_range
 from umg_search.windows import Window
-
-Layouts = Mapping[DocumentVersion, Layout]
 
 
 def with_derived(
@@ -24,9 +22,7 @@ def with_derived(
     return [found for ranked in lists for found in _with_derived(ranked, derived, layouts, depth)]
 
 
-def _with_derived(
-    ranked: RankedList, derived: Sequence[Channel], layouts: Layouts, depth: int
-) -> Iterator[RankedList]:
+def _with_derived(ranked: RankedList, derived: Sequence[Channel], layouts: Layouts, depth: int) -> Iterator[RankedList]:
     expert, granularity = ranked.channel.expert, ranked.channel.granularity
     longer = tuple(channel.granularity for channel in derived if channel.expert is expert)
     if longer and granularity is FINEST:

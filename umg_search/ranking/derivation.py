@@ -83,14 +83,10 @@ def _tiles(finest: RankedList, places: _Places) -> _Tiles:
     return _Tiles(own, scores * weight, weight)
 
 
-def _derived(
-    finest: RankedList, tiles: _Tiles, granularity: Granularity, depth: int, closeness: float
-) -> RankedList:
+def _derived(finest: RankedList, tiles: _Tiles, granularity: Granularity, depth: int, closeness: float) -> RankedList:
     found = _windows(tiles, granularity)
-    if finest.channel.expert is Expert.DENSE:
-        scores = _cosines(finest, found, closeness)
-    else:
-        scores = found.score ** (1 / POWER)
+    dense = finest.channel.expert is Expert.DENSE
+    scores = _cosines(finest, found, closeness) if dense else found.score ** (1 / POWER)
     best = np.lexsort((found.places.first, found.places.document, -scores))[:depth]
     hits = _hits(finest.hits, found.places.take(best), granularity)
     return RankedList(Channel(finest.channel.expert, granularity), hits, scores[best])

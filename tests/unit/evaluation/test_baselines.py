@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from tests.unit.ranking.lists import G2, G8, G16, PROPERTY, Text, dense, lexical, ranked, ranked_lists
 from umg_search.evaluation.baselines import (
     Fusing,
-    Layouts,
     Method,
     Product,
     linear,
@@ -16,7 +15,7 @@ from umg_search.evaluation.baselines import (
     methods_of,
     reciprocal_ranks,
 )
-from umg_search.evaluation.texts import Layout
+from umg_search.evaluation.texts import Layout, Layouts
 from umg_search.granularity import Channel, Expert, Granularity
 from umg_search.model import DocumentKey, Fused, RankedList, Selected, document_of
 from umg_search.search import RankingOptions, Selection, rank
