@@ -2,11 +2,13 @@
 
 A longer window is tiled by finest windows (`umg_search.windows.tiles`). Its dense score is the mean of their cosines,
 weighted by tokens, over the norm of the mean of their vectors, as the cosine of its composed vector is. Its sparse or
-lexical score is (sum s^p)^(1/p), a soft maximum.
+lexical score is (sum s^p)^(1/p), a soft maximum. Windows of all lengths are computed together: arrays are short, and a
+call of numpy costs more than its work.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate, pairwise
 
 import numpy as np
 
@@ -19,32 +21,20 @@ POWER = 4.0
 ABSENT = 0.7
 """A tile that is not in a dense list counts as this share of the list's lowest cosine, where that is positive."""
 
-BITS = 33
-"""Bits of the number of a window in its document."""
+PLACE, LENGTH = 33, 55
+"""Bits of a sort key for the number of a window in its document, and for that and the document's."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Places:
-    """Windows as columns: the count of sentence i is at `origin` + i of the hits' counts, known from some to `end`.
+class _Windows:
+    """Windows, a column of `table` each: granularity, document, first and last sentence, origin, end.
 
-    At `end` the document ends, or no window is cut short there.
+    The token count of sentence i of the document is at origin + i of the hits' counts, up to the end: there the
+    document ends, or it goes on and no window is cut short. `score` and `weight` are sums over the tiles that are in
+    the list, scores weighted.
     """
 
-    document: IntArray
-    first: IntArray
-    last: IntArray
-    end: IntArray
-    origin: IntArray
-
-    def take(self, rows: IntArray) -> "_Places":
-        return _Places(*(column[rows] for column in (self.document, self.first, self.last, self.end, self.origin)))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Tiles:
-    """Finest windows, by document and place, with what the windows that they tile add up: scores, and their weights."""
-
-    places: _Places
+    table: IntArray
     score: FloatArray
     weight: FloatArray
 
@@ -52,110 +42,120 @@ class _Tiles:
 def derive(
     finest: RankedList, granularities: Sequence[Granularity], *, depth: int, closeness: float = 1.0
 ) -> tuple[RankedList, ...]:
-    """Return the `depth` best of a list of finest windows, and as many longer windows of each of the granularities.
+    """Return the `depth` best of a list of finest windows, and as many longer ones of each granularity, ascending.
 
     Every window that holds a tile of the list competes; ties keep the order of document version and place. A hit must
     bring the counts of all windows of the longest granularity that hold it. `closeness` is the mean cosine of two tiles
     of one window: the lower, the shorter is the mean of their vectors.
     """
+    expert, longer = finest.channel.expert, sorted(granularities)
+    sums = np.concatenate(([0], np.cumsum(finest.hits.counts)))
     places = _places(finest.hits)
-    tiles = _tiles(finest, places)
-    best = places.take(np.arange(min(depth, len(finest.hits))))
-    own = RankedList(finest.channel, _hits(finest.hits, best, FINEST), finest.scores[:depth])
-    longer = (_derived(finest, tiles, granularity, depth, closeness) for granularity in granularities)
-    return own, *longer
+    found = _longer(_tiles(finest, places, sums), longer)
+    scores = _cosines(finest, found, sums, closeness) if expert is Expert.DENSE else found.score ** (1 / POWER)
+    best = list(_best(found.table[0], scores, longer, depth))
+    rows = np.concatenate(best, dtype=np.int64) if best else np.empty(0, dtype=np.int64)
+    table = np.concatenate((places[:, :depth], found.table[:, rows]), axis=1)
+    chosen = [finest.scores[:depth], *(scores[some] for some in best)]
+    channels = (Channel(expert, granularity) for granularity in (FINEST, *longer))
+    parts = zip(channels, _hits(finest.hits, table, list(map(len, chosen))), chosen, strict=True)
+    return tuple(RankedList(channel, own, own_scores) for channel, own, own_scores in parts)
 
 
-def _places(hits: Hits) -> _Places:
+def _places(hits: Hits) -> IntArray:
     document, first, last, count_first, count_length = hits.table
-    starts = np.cumsum(count_length) - count_length
-    return _Places(document, first, last, count_first + count_length, starts - count_first)
+    origin = np.cumsum(count_length) - count_length - count_first
+    return np.stack((np.full(len(hits), FINEST), document, first, last, origin, count_first + count_length))
 
 
-def _tiles(finest: RankedList, places: _Places) -> _Tiles:
+def _tiles(finest: RankedList, places: IntArray, sums: IntArray) -> _Windows:
+    _, document, first, last, origin, end = places
     # Longer windows begin at even sentences, so that only a document's last one has a tile that begins at an odd one.
-    rows = np.flatnonzero((places.first % FINEST == 0) | (places.last == places.end))
-    rows = rows[np.argsort(unit_keys(places.document, places.first, places.last)[rows], kind="stable")]
-    own, scores = places.take(rows), finest.scores[rows]
+    rows = np.flatnonzero((first % FINEST == 0) | (last == end))
+    rows = rows[np.argsort(unit_keys(document, first, last)[rows], kind="stable")]
+    scores = finest.scores[rows]
     if finest.channel.expert is not Expert.DENSE:
-        return _Tiles(own, scores**POWER, np.zeros_like(scores))
-    weight = np.maximum(_tokens(finest.hits, own), 1).astype(np.float64)
-    return _Tiles(own, scores * weight, weight)
+        return _Windows(places[:, rows], scores**POWER, np.zeros_like(scores))
+    weight = np.maximum(sums[origin + last] - sums[origin + first], 1)[rows].astype(np.float64)
+    return _Windows(places[:, rows], scores * weight, weight)
 
 
-def _derived(finest: RankedList, tiles: _Tiles, granularity: Granularity, depth: int, closeness: float) -> RankedList:
-    found = _windows(tiles, granularity)
-    dense = finest.channel.expert is Expert.DENSE
-    scores = _cosines(finest, found, closeness) if dense else found.score ** (1 / POWER)
-    best = np.lexsort((found.places.first, found.places.document, -scores))[:depth]
-    hits = _hits(finest.hits, found.places.take(best), granularity)
-    return RankedList(Channel(finest.channel.expert, granularity), hits, scores[best])
-
-
-def _windows(tiles: _Tiles, granularity: Granularity) -> _Tiles:
-    """Return the windows that hold a tile, with the sums over their tiles, in no order.
+def _longer(tiles: _Windows, granularities: Sequence[Granularity]) -> _Windows:
+    """Return the windows that hold a tile, by granularity, document and place.
 
     A window is two blocks of half its length, and a tile lies in the block of its last sentence: one that begins in the
     block before ends its document, so that no window begins with that block.
     """
-    half = granularity.stride
-    block = (tiles.places.last - 1) // half
-    key = tiles.places.document << BITS | block
-    begins = np.flatnonzero(np.diff(key, prepend=-1))
-    block, key = block[begins], key[begins]
-    neighbours = np.flatnonzero(np.diff(key) == 1)
-    preceded = np.zeros(len(block), dtype=np.bool_)
-    preceded[neighbours + 1] = True
-    highest = np.maximum((tiles.places.end[begins] - half - 1) // half, 0)
-    opening = np.flatnonzero(block <= highest)
-    closing = np.flatnonzero((block > 0) & ~preceded)
-    rows = np.concatenate((opening, closing))
-    first = half * np.concatenate((block[opening], block[closing] - 1))
-    near = tiles.places.take(begins[rows])
-    places = _Places(near.document, first, np.minimum(first + granularity, near.end), near.end, near.origin)
+    document, last, end = tiles.table[1], tiles.table[3], tiles.table[5]
+    shift = np.array([granularity.stride.bit_length() - 1 for granularity in granularities], dtype=np.int64)[:, None]
+    key = ((2 << shift) << LENGTH | document << PLACE | (last - 1) >> shift).ravel()
+    begins = np.flatnonzero(np.concatenate(([True], key[1:] != key[:-1]))[: len(key)])
+    key, tile = key[begins], begins % max(1, len(last))
+    shift, block = shift[:, 0][begins // max(1, len(last))], key & (1 << PLACE) - 1
+    follows = np.concatenate(([False], key[1:] - key[:-1] == 1))[: len(key)]
+    opening = np.flatnonzero(block << shift <= np.maximum(end[tile] - (1 << shift) - 1, 0))
+    closing = np.flatnonzero((block > 0) & ~follows)
+    windows = np.concatenate((key[opening], key[closing] - 1))
+    order = np.argsort(windows, kind="stable")
+    blocks = np.concatenate((opening, closing))[order]
+    table, half = tiles.table[:, tile[blocks]], shift[blocks]
+    table[0] = 2 << half
+    table[2] = (windows[order] & (1 << PLACE) - 1) << half
+    table[3] = np.minimum(table[2] + table[0], table[5])
 
     def summed(values: FloatArray) -> FloatArray:
-        alone = np.add.reduceat(values, begins) if len(begins) else values
+        alone = np.add.reduceat(np.tile(values, len(granularities)), begins) if len(begins) else values
         both = alone.copy()
-        both[neighbours] += alone[neighbours + 1]
-        return np.concatenate((both[opening], alone[closing]))
+        both[:-1] += alone[1:] * follows[1:]
+        return np.concatenate((both[opening], alone[closing]))[order]
 
-    return _Tiles(places, summed(tiles.score), summed(tiles.weight))
+    return _Windows(table, summed(tiles.score), summed(tiles.weight))
 
 
-def _cosines(finest: RankedList, found: _Tiles, closeness: float) -> FloatArray:
-    places, counts = found.places, finest.hits.counts
-    length = places.last - places.first
+def _cosines(finest: RankedList, found: _Windows, sums: IntArray, closeness: float) -> FloatArray:
+    _, _, first, last, origin, _ = found.table
+    length = last - first
+    tokens = sums[origin + last] - sums[origin + first]
     twice = (length > 1) & (length % FINEST == 1)  # the last two tiles share a sentence
-    tokens = _tokens(finest.hits, places) + np.where(twice, counts[places.origin + places.last - FINEST], 0)
+    tokens += np.where(twice, finest.hits.counts[origin + last - FINEST], 0)
     weight = np.maximum(tokens, found.weight)
     low = finest.scores.min(initial=1.0)
     mean = (found.score + (weight - found.weight) * min(low, ABSENT * low)) / weight
-    tiles = -(-length // FINEST)
+    tiles = (length + 1) >> 1
     return mean / np.sqrt((1 + (tiles - 1) * closeness) / tiles)
 
 
-def _tokens(hits: Hits, places: _Places) -> IntArray:
-    sums = np.concatenate(([0], np.cumsum(hits.counts)))
-    tokens: IntArray = sums[places.origin + places.last] - sums[places.origin + places.first]
-    return tokens
+def _best(lengths: IntArray, scores: FloatArray, granularities: Sequence[int], depth: int) -> Iterator[IntArray]:
+    """Yield the rows of the best windows of each granularity."""
+    bounds = np.searchsorted(lengths, [*granularities, max(granularities, default=0) + 1]).tolist()
+    for start, stop in pairwise(bounds):
+        yield start + np.argsort(-scores[start:stop], kind="stable")[:depth]
 
 
-def _hits(hits: Hits, places: _Places, granularity: Granularity) -> Hits:
-    """Return windows with their own counts, or those of their parents."""
-    first, last = _parents(places) if granularity in FINE else (places.first, places.last)
-    table = np.stack((places.document, places.first, places.last, first, last - first))
-    return Hits(hits.distinct, table, hits.counts[ranges(places.origin + first, last - first)])
+def _hits(hits: Hits, table: IntArray, sizes: Sequence[int]) -> Iterator[Hits]:
+    """Yield windows in parts of these sizes, with the counts of their sentences or of their parents."""
+    length, document, first, last, origin, end = table
+    counted_first, counted_last = _counted(length, first, last, end)
+    rows = np.stack((document, first, last, counted_first, counted_last - counted_first))
+    counts = hits.counts[ranges(origin + counted_first, rows[4])]
+    ends = np.concatenate(([0], np.cumsum(rows[4])))
+    for start, stop in pairwise(accumulate(sizes, initial=0)):
+        yield Hits(hits.distinct, rows[:, start:stop], counts[ends[start] : ends[stop]])
 
 
-def _parents(places: _Places) -> tuple[IntArray, IntArray]:
-    """Return the parents of 2- and 4-sentence windows; the vectorised form of `umg_search.windows.parent`.
+def _counted(length: IntArray, first: IntArray, last: IntArray, end: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the sentences of windows, of short ones those of their parents, as `umg_search.windows.parent` has them.
 
-    At most two windows hold one of them.
+    At most two windows hold a short one.
     """
-    later = np.minimum(places.first // PARENT.stride, np.maximum(-(-(places.end - PARENT) // PARENT.stride), 0))
-    starts = PARENT.stride * np.stack((later - 1, later))
-    ends = np.minimum(starts + PARENT, places.end)
-    distance = np.abs(starts + ends - places.first - places.last)
-    earlier = (starts[0] >= 0) & (ends[0] >= places.last) & (distance[0] <= distance[1])
-    return np.where(earlier, starts[0], starts[1]), np.where(earlier, ends[0], ends[1])
+    stride = PARENT.stride
+    later = np.minimum(first // stride, np.maximum(-(-(end - PARENT) // stride), 0)) * stride
+    starts = np.stack((later - stride, later))
+    ends = np.minimum(starts + PARENT, end)
+    distance = np.abs(starts + ends - first - last)
+    earlier = (starts[0] >= 0) & (ends[0] >= last) & (distance[0] <= distance[1])
+    fine = length <= max(FINE)
+    return (
+        np.where(fine, np.where(earlier, starts[0], starts[1]), first),
+        np.where(fine, np.where(earlier, ends[0], ends[1]), last),
+    )

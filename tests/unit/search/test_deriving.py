@@ -105,7 +105,9 @@ def test_a_revocation_between_the_lists_and_the_texts_holds_for_what_was_derived
     revoked = Document(id="theirs", text=theirs.text, acl=("bob",))
     shop.engine.before("fetch", lambda: shop.writer._attributes.write(shop.index, [revoked]))
     result = shop.search("harbour secretword", scope=Scope(principals=("ann",)))
-    assert {c.document_id for c in result.contexts} | {h.document_id for r in result.channels for h in r.top} == {"mine"}
+    assert {c.document_id for c in result.contexts} | {h.document_id for r in result.channels for h in r.top} == {
+        "mine"
+    }
     alone = Shop(deriving, mine).search("harbour secretword", scope=Scope(principals=("ann",)))
     assert [(r.channel, r.entropy) for r in result.channels] == [(r.channel, r.entropy) for r in alone.channels]
 
