@@ -20,8 +20,12 @@ from umg_search.ranking.fusion import by_length, fuse
 from umg_search.ranking.overlap import deduplicate
 from umg_search.ranking.truncation import within_budget
 from umg_search.ranking.weights import Weighting
+<<<<<<< HEAD
 from umg_search.search import RankingOptions, Selection, rank, select
 from umg_search.search.deriving import DEEPER
+=======
+from umg_search.search import RankingOptions, Selection, rank, refilled, select
+>>>>>>> main
 from umg_search.windows import Window
 
 RRF_K = 60
@@ -118,9 +122,10 @@ class Product:
         """Return the search's own ranking."""
         if self.derived:
             lists = with_derived(lists, self.derived, layouts, self.options.depth)
+        ranking = rank(lists, self.options)
 
         def answer(*, budget: int, most: int) -> Sequence[Selected]:
-            return rank(lists, replace(self.options, budget=budget, top_k=most)).kept
+            return refilled(ranking, replace(self.options, budget=budget, top_k=most)).kept
 
         return answer
 
