@@ -20,12 +20,8 @@ from umg_search.ranking.fusion import by_length, fuse
 from umg_search.ranking.overlap import deduplicate
 from umg_search.ranking.truncation import within_budget
 from umg_search.ranking.weights import Weighting
-<<<<<<< HEAD
-from umg_search.search import RankingOptions, Selection, rank, select
-from umg_search.search.deriving import DEEPER
-=======
 from umg_search.search import RankingOptions, Selection, rank, refilled, select
->>>>>>> main
+from umg_search.search.deriving import DEEPER
 from umg_search.windows import Window
 
 RRF_K = 60
