@@ -1,9 +1,9 @@
 """Derivation: lists of longer windows out of the list of the finest ones, so that one index answers for all lengths.
 
 A longer window is tiled by finest windows (`umg_search.windows.tiles`). Its dense score is the mean of their cosines,
-weighted by tokens, over the norm of the mean of their vectors, as the cosine of its composed vector is. Its sparse or
-lexical score is (sum s^p)^(1/p), a soft maximum. Windows of all lengths are computed together: arrays are short, and a
-call of numpy costs more than its work.
+weighted by tokens: that of its composed vector but for the norm of the mean of their vectors, and one norm for all windows
+of a list cancels out of every normalisation. Its sparse or lexical score is (sum s^p)^(1/p), a soft maximum. Windows of
+all lengths are computed together: arrays are short, and a call of numpy costs more than its work.
 """
 
 from collections.abc import Iterator, Sequence
@@ -39,20 +39,17 @@ class _Windows:
     weight: FloatArray
 
 
-def derive(
-    finest: RankedList, granularities: Sequence[Granularity], *, depth: int, closeness: float = 1.0
-) -> tuple[RankedList, ...]:
+def derive(finest: RankedList, granularities: Sequence[Granularity], *, depth: int) -> tuple[RankedList, ...]:
     """Return the `depth` best of a list of finest windows, and as many longer ones of each granularity, ascending.
 
     Every window that holds a tile of the list competes; ties keep the order of document version and place. A hit must
-    bring the counts of all windows of the longest granularity that hold it. `closeness` is the mean cosine of two tiles
-    of one window: the lower, the shorter is the mean of their vectors.
+    bring the counts of all windows of the longest granularity that hold it.
     """
     expert, longer = finest.channel.expert, sorted(granularities)
     sums = np.concatenate(([0], np.cumsum(finest.hits.counts)))
     places = _places(finest.hits)
     found = _longer(_tiles(finest, places, sums), longer)
-    scores = _cosines(finest, found, sums, closeness) if expert is Expert.DENSE else found.score ** (1 / POWER)
+    scores = _cosines(finest, found, sums) if expert is Expert.DENSE else found.score ** (1 / POWER)
     best = list(_best(found.table[0], scores, longer, depth))
     rows = np.concatenate(best, dtype=np.int64) if best else np.empty(0, dtype=np.int64)
     table = np.concatenate((places[:, :depth], found.table[:, rows]), axis=1)
@@ -112,7 +109,7 @@ def _longer(tiles: _Windows, granularities: Sequence[Granularity]) -> _Windows:
     return _Windows(table, summed(tiles.score), summed(tiles.weight))
 
 
-def _cosines(finest: RankedList, found: _Windows, sums: IntArray, closeness: float) -> FloatArray:
+def _cosines(finest: RankedList, found: _Windows, sums: IntArray) -> FloatArray:
     _, _, first, last, origin, _ = found.table
     length = last - first
     tokens = sums[origin + last] - sums[origin + first]
@@ -120,9 +117,8 @@ def _cosines(finest: RankedList, found: _Windows, sums: IntArray, closeness: flo
     tokens += np.where(twice, finest.hits.counts[origin + last - FINEST], 0)
     weight = np.maximum(tokens, found.weight)
     low = finest.scores.min(initial=1.0)
-    mean = (found.score + (weight - found.weight) * min(low, ABSENT * low)) / weight
-    tiles = (length + 1) >> 1
-    return mean / np.sqrt((1 + (tiles - 1) * closeness) / tiles)
+    mean: FloatArray = (found.score + (weight - found.weight) * min(low, ABSENT * low)) / weight
+    return mean
 
 
 def _best(lengths: IntArray, scores: FloatArray, granularities: Sequence[int], depth: int) -> Iterator[IntArray]:
