@@ -1,9 +1,9 @@
 """Derivation: lists of longer windows out of the list of the finest ones, so that one index answers for all lengths.
 
 A longer window is tiled by finest windows (`umg_search.windows.tiles`). Its dense score is the mean of their cosines,
-weighted by tokens: that of its composed vector but for the norm of the mean of their vectors, and one norm for all windows
-of a list cancels out of every normalisation. Its sparse or lexical score is (sum s^p)^(1/p), a soft maximum. Windows of
-all lengths are computed together: arrays are short, and a call of numpy costs more than its work.
+weighted by tokens: the cosine of its composed vector but for a norm, and one norm for a whole list cancels out of every
+normalisation. Its sparse or lexical score is (sum s^p)^(1/p), a soft maximum. Windows of all lengths are computed
+together: arrays are short, and a call of numpy costs more than its work.
 """
 
 from collections.abc import Iterator, Sequence
