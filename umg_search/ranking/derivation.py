@@ -80,24 +80,20 @@ def _tiles(finest: RankedList, places: IntArray, sums: IntArray) -> _Windows:
 def _longer(tiles: _Windows, granularities: Sequence[Granularity]) -> _Windows:
     """Return the windows that hold a tile, by granularity, document and place.
 
-    A window is two blocks of half its length, and a tile lies in the block of its last sentence: one that begins in the
-    block before ends its document, so that no window begins with that block.
+    A window is two blocks of half its length. It is found as the one that opens with a block of tiles, or, where the
+    block before has none, as the one that closes with it.
     """
-    document, last, end = tiles.table[1], tiles.table[3], tiles.table[5]
-    shift = np.array([granularity.stride.bit_length() - 1 for granularity in granularities], dtype=np.int64)[:, None]
-    key = ((2 << shift) << LENGTH | document << PLACE | (last - 1) >> shift).ravel()
-    begins = np.flatnonzero(np.concatenate(([True], key[1:] != key[:-1]))[: len(key)])
-    key, tile = key[begins], begins % max(1, len(last))
-    shift, block = shift[:, 0][begins // max(1, len(last))], key & (1 << PLACE) - 1
-    follows = np.concatenate(([False], key[1:] - key[:-1] == 1))[: len(key)]
-    opening = np.flatnonzero(block << shift <= np.maximum(end[tile] - (1 << shift) - 1, 0))
-    closing = np.flatnonzero((block > 0) & ~follows)
-    windows = np.concatenate((key[opening], key[closing] - 1))
-    order = np.argsort(windows, kind="stable")
-    blocks = np.concatenate((opening, closing))[order]
-    table, half = tiles.table[:, tile[blocks]], shift[blocks]
+    begins, keys, shift = _blocks(tiles.table, granularities)
+    tile, block = begins % max(1, len(tiles.score)), keys & (1 << PLACE) - 1
+    follows = np.concatenate(([False], keys[1:] == keys[:-1] + 1))[: len(keys)]
+    beyond = block << shift > np.maximum(tiles.table[5, tile] - (1 << shift) - 1, 0)  # no window begins so late
+    opening, closing = np.flatnonzero(~beyond), np.flatnonzero((block > 0) & ~follows)
+    found = np.concatenate((keys[opening], keys[closing] - 1))
+    order = np.argsort(found, kind="stable")
+    source = np.concatenate((opening, closing))[order]
+    table, half = tiles.table[:, tile[source]], shift[source]
     table[0] = 2 << half
-    table[2] = (windows[order] & (1 << PLACE) - 1) << half
+    table[2] = (found[order] & (1 << PLACE) - 1) << half
     table[3] = np.minimum(table[2] + table[0], table[5])
 
     def summed(values: FloatArray) -> FloatArray:
@@ -107,6 +103,19 @@ def _longer(tiles: _Windows, granularities: Sequence[Granularity]) -> _Windows:
         return np.concatenate((both[opening], alone[closing]))[order]
 
     return _Windows(table, summed(tiles.score), summed(tiles.weight))
+
+
+def _blocks(places: IntArray, granularities: Sequence[Granularity]) -> tuple[IntArray, IntArray, IntArray]:
+    """Return the blocks that hold tiles: where each begins among the tiles, repeated a granularity, its key and shift.
+
+    A key holds granularity, document and number of the block; a block is 1 << shift sentences. A tile lies in the block
+    of its last sentence: one that begins in the block before ends its document, and no window begins with that block.
+    """
+    _, document, _, last, _, _ = places
+    shift = np.array([granularity.stride.bit_length() - 1 for granularity in granularities], dtype=np.int64)[:, None]
+    keys = ((2 << shift) << LENGTH | document << PLACE | (last - 1) >> shift).ravel()
+    begins = np.flatnonzero(np.concatenate(([True], keys[1:] != keys[:-1]))[: len(keys)])
+    return begins, keys[begins], shift[:, 0][begins // max(1, len(last))]
 
 
 def _cosines(finest: RankedList, found: _Windows, sums: IntArray) -> FloatArray:
