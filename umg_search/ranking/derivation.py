@@ -122,7 +122,7 @@ def _cosines(finest: RankedList, found: _Windows, sums: IntArray) -> FloatArray:
     _, _, first, last, origin, _ = found.table
     length = last - first
     tokens = sums[origin + last] - sums[origin + first]
-    twice = (length > 1) & (length % FINEST == 1)  # the last two tiles share a sentence
+    twice = (length > 1) & (length & 1 == 1)  # the last two tiles share a sentence
     tokens += np.where(twice, finest.hits.counts[origin + last - FINEST], 0)
     weight = np.maximum(tokens, found.weight)
     low = finest.scores.min(initial=1.0)
@@ -154,7 +154,8 @@ def _counted(length: IntArray, first: IntArray, last: IntArray, end: IntArray) -
     At most two windows hold a short one.
     """
     stride = PARENT.stride
-    later = np.minimum(first // stride, np.maximum(-(-(end - PARENT) // stride), 0)) * stride
+    latest = np.maximum(end - PARENT + stride - 1, 0)  # the last parent begins at the last multiple of the stride here
+    later = np.minimum(first, latest) // stride * stride
     starts = np.stack((later - stride, later))
     ends = np.minimum(starts + PARENT, end)
     distance = np.abs(starts + ends - first - last)
