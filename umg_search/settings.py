@@ -38,7 +38,12 @@ AUTHENTICATIONS = ("user", "api_key", "bearer_token", "aws_region")
 PRESETS: Mapping[str, tuple[Granularity, ...]] = {
     "full": tuple(Granularity),
     "lean": (Granularity.G2, Granularity.G8),
+    "derived": (Granularity.G2,),
 }
+"""Granularities that have an index, by the name of the preset."""
+
+DERIVED: Mapping[str, tuple[Granularity, ...]] = {"derived": tuple(Granularity)[1:]}
+"""Granularities whose lists are derived from those of the finest windows, by the name of the preset."""
 
 
 class Settings(SearchSettings):
@@ -84,8 +89,10 @@ class Settings(SearchSettings):
     )
     client_key_password: SecretStr = Field(SecretStr(""), description="password of an encrypted private key")
     prefix: str = Field("umg", pattern=r"^[a-z][a-z0-9_]{0,40}$", description="beginning of every index name")
-    index_preset: Literal["full", "lean"] = Field(
-        "full", description="granularities of a new set: `full` = 2, 4, 8, 16, 32 sentences, `lean` = 2, 8"
+    index_preset: Literal["full", "lean", "derived"] = Field(
+        "full",
+        description="granularities of a new set: `full` = 2, 4, 8, 16, 32 sentences, `lean` = 2, 8; "
+        "`derived` = 2 indexed and searched, and the lists of the longer ones derived from that",
     )
     experts: str = Field(
         "",
@@ -302,8 +309,13 @@ class Settings(SearchSettings):
 
     @property
     def granularities(self) -> tuple[Granularity, ...]:
-        """Granularities of a new set."""
+        """Granularities of a new set that have an index."""
         return PRESETS[self.index_preset]
+
+    @property
+    def derived(self) -> tuple[Granularity, ...]:
+        """Granularities of a new set whose lists are derived."""
+        return DERIVED.get(self.index_preset, ())
 
     @classmethod
     def settings_customise_sources(

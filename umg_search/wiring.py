@@ -102,6 +102,7 @@ def _spec(settings: Settings, encoders: Encoders) -> SetSpec:
         sparse=sparse,
         vectors=settings.vectors,
         fields=settings.fields,
+        derived=settings.derived,
     )
 
 

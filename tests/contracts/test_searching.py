@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.fakes.encoders import HashedWords, encoded, spec
+from tests.fakes.encoders import HashedWords, encoded, spec, split
 from umg_search.granularity import Channel, Expert, Granularity
 from umg_search.model import Document, Outcome, SearchResult
 from umg_search.ports import Engine, Scope
@@ -236,3 +236,24 @@ def test_lists_of_the_experts_that_are_asked_are_the_same_and_there_are_no_other
     expected = {ranked.channel: ranked.hits.first.tolist() for ranked in every if ranked.channel.expert in experts}
     assert {ranked.channel: ranked.hits.first.tolist() for ranked in some} == expected
     assert len(some) == len(experts) * len(library.spec.granularities)
+
+
+# --- derived lists -------------------------------------------------------------------------------------------------
+
+
+def test_lists_of_longer_windows_are_derived_from_those_of_the_finest(engine: Engine) -> None:
+    """Of the same windows, with the counts of their text: answers are as exact as those of a set with all indices."""
+    library = Library(engine, *titled(), granularities=(Granularity.G2,), derived=tuple(Granularity)[1:])
+    result = library.search("part of the glacier for season 3", budget=60)
+    assert result.degraded == ()
+    assert {report.channel: report.derived for report in result.channels} == {
+        Channel(e, g): g is not Granularity.G2 for e in Expert for g in Granularity
+    }
+    assert {report.top[0].document_id for report in result.channels} == {"c"}
+    whole = next(report for report in result.channels if report.channel == Channel(Expert.DENSE, Granularity.G16))
+    assert {(hit.first, hit.last) for hit in whole.top} == {(0, 12)}
+    for context in result.contexts:
+        lines = split({d.id: d for d in titled()}[context.document_id])
+        assert context.tokens == sum(lines.counts[context.first : context.last])
+        assert context.text == lines.text_of(context.first, context.last).strip()
+    assert sum(context.tokens for context in result.contexts) <= 60

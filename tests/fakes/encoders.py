@@ -75,6 +75,7 @@ def spec(
     vectors: VectorType = VectorType.INT8,
     fields: tuple[DeclaredField, ...] = (),
     encoding: Encoding = Encoding.DIRECT,
+    derived: tuple[Granularity, ...] = (),
 ) -> SetSpec:
     return SetSpec(
         schema=SCHEMA,
@@ -88,6 +89,7 @@ def spec(
         sparse=SparseModel("hashed-words") if Expert.SPARSE in experts else None,
         vectors=vectors,
         fields=fields,
+        derived=derived,
     )
 
 

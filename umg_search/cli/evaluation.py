@@ -175,6 +175,7 @@ def index_json(index: IndexSet, written: Written | None) -> dict[str, Any]:
         "set": index.label,
         "experts": [expert.value for expert in spec.experts],
         "granularities": [int(granularity) for granularity in spec.granularities],
+        "derived": [int(granularity) for granularity in spec.derived],
         "models": [model.name for model in (spec.dense, spec.sparse) if model],
         "tokenizer": spec.tokenizer,
         "encoding": spec.encoding.value,

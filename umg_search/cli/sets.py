@@ -168,6 +168,7 @@ def _set_json(stored: StoredSet, coverage: Coverage) -> dict[str, Any]:
         "role": stored.role.value,
         "experts": [expert.value for expert in spec.experts],
         "granularities": [int(granularity) for granularity in spec.granularities],
+        "derived": [int(granularity) for granularity in spec.derived],
         "models": [model.name for model in (spec.dense, spec.sparse) if model],
         "prompts": {"query": spec.dense.query_prompt, "passage": spec.dense.passage_prompt} if spec.dense else {},
         "fields": {name: kind.value for name, kind in spec.fields},
@@ -183,6 +184,7 @@ def _print_sets(rows: list[tuple[StoredSet, Coverage]]) -> None:
         lines = {
             "experts": _listed(facts["experts"]),
             "sentences": _listed(facts["granularities"]),
+            **({"derived": _listed(facts["derived"])} if facts["derived"] else {}),
             "models": _listed(facts["models"]),
             "prompts": _listed(f"{name} {prompt!r}" for name, prompt in facts["prompts"].items() if prompt),
             "fields": _listed(f"{name}:{kind}" for name, kind in facts["fields"].items()),

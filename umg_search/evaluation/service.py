@@ -108,7 +108,8 @@ def evaluate(
     """Write what is not written yet, ask every question, and judge every method."""
     place = Place(plan.scoping, plan.principals)
     found = prepare(engine, target, dataset, place, progress=progress)
-    methods = chosen(methods_of(found.index.spec.channels), plan)
+    spec = found.index.spec
+    methods = chosen(methods_of(spec.ranked, derivable=not spec.derived), plan)
     listing = Listing(engine, found.index, found.encoders, cache, depth=max(method.depth for method in methods))
     runner = Runner(listing, found.texts, found.encoders.counter, found.place)
     evaluation = runner.run(found.questions, methods, plan.budgets, progress)

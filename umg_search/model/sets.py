@@ -42,7 +42,8 @@ class VectorType(StrEnum):
 class SetSpec:
     """Everything that must be equal between a writer and the index set it writes to; stored as `_meta`.
 
-    `fields` are the declared metadata fields, by name.
+    `granularities` are those that have an index. `derived` are others, whose lists come from those of the finest
+    windows, which then must have one. `fields` are the declared metadata fields, by name.
     """
 
     schema: int
@@ -56,11 +57,17 @@ class SetSpec:
     sparse: SparseModel | None = None
     vectors: VectorType = VectorType.INT8
     fields: tuple[DeclaredField, ...] = ()
+    derived: tuple[Granularity, ...] = ()
 
     @property
     def channels(self) -> tuple[Channel, ...]:
-        """Every expert at every granularity, in a fixed order."""
+        """Every expert at every granularity that has an index, in a fixed order: the lists that an engine is asked."""
         return tuple(Channel(e, g) for e in self.experts for g in self.granularities)
+
+    @property
+    def ranked(self) -> tuple[Channel, ...]:
+        """Every expert at every granularity, be it derived, in a fixed order: the lists that are ranked."""
+        return tuple(Channel(e, g) for e in self.experts for g in sorted({*self.granularities, *self.derived}))
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ from umg_search.model import (
 )
 from umg_search.ports import Fetched, Scope
 from umg_search.search.answers import Answer, by_document, documents_of
+from umg_search.search.deriving import asked_depth, completed, fallen
 from umg_search.search.hints import hints
 from umg_search.search.options import Query, RankingOptions
 from umg_search.search.questions import QueryEncoder, Questions, Remembered
@@ -126,8 +127,9 @@ class SearchService:
         encoded = self._encoded(asked)
         clock.lap("encode")
         barred: frozenset[DocumentVersion] = frozenset()
+        depth = asked_depth(index.spec, options.depth)
         for _ in range(2):  # once more where documents were replaced between the lists and the texts
-            retrieval = self._reader.ranked_lists(index, encoded, depth=options.depth, scope=scope)
+            retrieval = self._reader.ranked_lists(index, encoded, depth=depth, scope=scope)
             clock.lap("retrieve")
             found = self._settle(asked, retrieval, barred)
             if found.complete:
@@ -143,7 +145,7 @@ class SearchService:
         """Rank and read, and rank again without what the ledger refuses, until it refuses nothing."""
         while True:
             lists, contested = _admissible(retrieval.lists, barred)
-            ranking = rank(lists, asked.options)
+            ranking = rank(completed(lists, asked.index.spec, asked.options.depth), asked.options)
             asked.clock.lap("rank")
             found = self._without_duplicates(asked, self._read(asked, ranking, contested), contested)
             if not found.verdict.refused:
@@ -188,14 +190,21 @@ class SearchService:
 
     def _result(self, asked: _Asked, retrieval: Retrieval, found: _Round) -> SearchResult:
         query, shown = asked.query, found.with_hits()
-        answer = Answer(shown.ranking, shown.fetched, asked.encoders.counter, asked.options.budget, query.explain)
+        answer = Answer(
+            ranking=shown.ranking,
+            fetched=shown.fetched,
+            counter=asked.encoders.counter,
+            budget=asked.options.budget,
+            explain=query.explain,
+            derived=asked.index.spec.derived,
+        )
         contexts = answer.contexts()
         groups = documents_of(contexts) if query.group_by else ()
         asked.clock.lap("contexts")
         return SearchResult(
             question=query.text,
             contexts=by_document(contexts) if query.group_by else contexts,
-            degraded=tuple(str(channel) for channel in sorted(retrieval.failed)),
+            degraded=tuple(map(str, fallen(retrieval.failed, asked.index.spec))),
             warnings=(
                 *retrieval.notes,
                 *_warnings(asked, found, len(contexts)),

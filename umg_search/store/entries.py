@@ -53,7 +53,7 @@ def chunks_of(encoded: EncodedDocument, version: DocumentVersion, spec: SetSpec)
                 granularity=granularity,
                 version=version,
                 first=window.first,
-                unit=pack(version, window, granularity, split.counts),
+                unit=pack(version, window, granularity, split.counts, spec.derived),
                 collection=split.document.collection,
                 attributes=attributes,
                 dense=None if vectors is None else _usable(vectors[row], spec.vectors),

@@ -30,7 +30,7 @@ from umg_search.model import (
 )
 from umg_search.ports import BlockId
 
-SCHEMA = 2
+SCHEMA = 3
 """Version of everything that is stored; a reader refuses any other."""
 
 _SPEC = frozenset(
@@ -46,6 +46,7 @@ _SPEC = frozenset(
         "sparse",
         "vectors",
         "fields",
+        "derived",
     }
 )
 _ENTRY = frozenset(
@@ -89,6 +90,7 @@ def spec_to_json(spec: SetSpec) -> dict[str, Any]:
         "sparse": None if spec.sparse is None else asdict(spec.sparse),
         "vectors": spec.vectors.value,
         "fields": {name: kind.value for name, kind in spec.fields},
+        "derived": [int(granularity) for granularity in spec.derived],
     }
 
 
@@ -109,6 +111,7 @@ def spec_from_json(data: Mapping[str, Any]) -> SetSpec:
             sparse=None if data["sparse"] is None else SparseModel(**data["sparse"]),
             vectors=VectorType(data["vectors"]),
             fields=tuple(DeclaredField(name, FieldType(kind)) for name, kind in sorted(data["fields"].items())),
+            derived=tuple(Granularity(value) for value in data["derived"]),
         )
     except (AttributeError, TypeError, ValueError) as error:
         raise _unreadable("index set", str(error)) from error

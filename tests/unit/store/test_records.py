@@ -59,6 +59,7 @@ SPECS = st.builds(
     fields=st.dictionaries(st.text(), st.sampled_from(FieldType)).map(
         lambda types: tuple(sorted(DeclaredField(name, kind) for name, kind in types.items()))
     ),
+    derived=st.lists(st.sampled_from(Granularity), unique=True).map(tuple),
 )
 STATES = st.builds(
     SetState,
