@@ -147,6 +147,7 @@ def _result(found: Evaluated, data: Dataset, plan: Plan, *, seed: int, limit: in
             "tokenizer": spec.tokenizer,
             "encoding": spec.encoding.value,
             "vectors": spec.vectors.value,
+            "headers": spec.headers.value,
             "analyzer": spec.analyzer,
             "written": None if found.written is None else asdict(found.written),
         },
