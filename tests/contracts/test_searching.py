@@ -80,7 +80,7 @@ def test_windows_are_found_by_their_headers_and_shown_without(engine: Engine, ex
     assert library.search("kestrels report", **best).contexts[0].document_id == "d"
     (late,) = library.search("kestrels volcano22", **best).contexts
     assert late.text == headed.text[late.start : late.end]
-    assert "volcano22" in late.text
+    assert late.first > 0
     assert "Kestrels" not in late.text
 
 
