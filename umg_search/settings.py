@@ -19,7 +19,7 @@ from pydantic_settings import (
 from umg_search.addresses import check_broker, hidden, is_server, nodes_of, without_credentials
 from umg_search.errors import SettingsError
 from umg_search.granularity import Expert, Granularity, named_experts
-from umg_search.model import DeclaredField, Encoding, VectorType, declared_fields
+from umg_search.model import DeclaredField, Encoding, Headers, VectorType, declared_fields
 from umg_search.search_settings import SearchSettings
 
 PREFIX = "UMG_"
@@ -115,6 +115,11 @@ class Settings(SearchSettings):
     encoding: Encoding = Field(
         Encoding.COMPOSED,
         description="`composed`: long windows from the encodings of short ones; `direct`: each from its own text",
+    )
+    headers: Headers = Field(
+        Headers.NONE,
+        description="what models and BM25 read before each window: `none`, `title` of the document, or `headings`, "
+        "which is that and the nearest heading above",
     )
     device: str = Field("auto", description="`auto`, `cpu`, `cuda`, `cuda:1`, `mps`")
     encode_batch: int = Field(32, ge=1, le=4096, description="texts that go through a model at once")

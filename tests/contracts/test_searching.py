@@ -7,7 +7,7 @@ import pytest
 
 from tests.fakes.encoders import HashedWords, encoded, spec, split
 from umg_search.granularity import Channel, Expert, Granularity
-from umg_search.model import Document, Outcome, SearchResult
+from umg_search.model import Document, Headers, Outcome, SearchResult
 from umg_search.ports import Engine, Scope
 from umg_search.search import GroupBy, Query, RankingOptions, SearchService, Selection
 from umg_search.settings import Settings
@@ -67,6 +67,21 @@ def test_a_document_is_found_by_its_title_alone(engine: Engine) -> None:
     assert library.search("kestrel report").contexts == ()
     assert {c.document_id for c in library.search("kestrel report", title_weight=0.5).contexts} == {"a"}
     assert library.search("kestrel report", title_weight=0.5, scope=Scope(("other",))).contexts == ()
+
+
+@pytest.mark.parametrize("expert", Expert)
+def test_windows_are_found_by_their_headers_and_shown_without(engine: Engine, expert: Expert) -> None:
+    """A change of the ACL leaves what the lists know of the header."""
+    headed = Document(id="d", text="# Kestrels\n\n" + prose("volcano", 24), title="Report")
+    documents = [*titled()[1:], headed]
+    library = Library(engine, *documents, experts=(expert,), headers=Headers.HEADINGS, granularities=(Granularity.G2,))
+    library.writer.update_attributes(library.index, [replace(headed, acl=("ann",))])
+    best = {"select": Selection.CHUNKS, "top_k": 1}
+    assert library.search("kestrels report", **best).contexts[0].document_id == "d"
+    (late,) = library.search("kestrels volcano22", **best).contexts
+    assert late.text == headed.text[late.start : late.end]
+    assert late.first > 0
+    assert "Kestrels" not in late.text
 
 
 @pytest.mark.parametrize("question", ["!?.,;", "kestrel " + " ".join(f"filler{i}" for i in range(3_000))])

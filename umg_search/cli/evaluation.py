@@ -180,6 +180,7 @@ def index_json(index: IndexSet, written: Written | None) -> dict[str, Any]:
         "tokenizer": spec.tokenizer,
         "encoding": spec.encoding.value,
         "vectors": spec.vectors.value,
+        "headers": spec.headers.value,
         "analyzer": spec.analyzer,
         "written": None if written is None else asdict(written),
     }

@@ -31,6 +31,14 @@ class Encoding(StrEnum):
     DIRECT = "direct"
 
 
+class Headers(StrEnum):
+    """What is put before a window where it is read: nothing, the document's title, or that and the nearest heading."""
+
+    NONE = "none"
+    TITLE = "title"
+    HEADINGS = "headings"
+
+
 class VectorType(StrEnum):
     """What the numbers of a stored vector are: bytes, scaled to the largest of each vector, or floats."""
 
@@ -58,6 +66,7 @@ class SetSpec:
     vectors: VectorType = VectorType.INT8
     fields: tuple[DeclaredField, ...] = ()
     derived: tuple[Granularity, ...] = ()
+    headers: Headers = Headers.NONE
 
     @property
     def channels(self) -> tuple[Channel, ...]:
