@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from umg_search.errors import DatasetError
-from umg_search.evaluation.baselines import Layouts
+from umg_search.evaluation.texts import Layouts
 from umg_search.evaluation.indexing import Progress
 from umg_search.evaluation.judging import Judged, judge
 from umg_search.evaluation.listing import Listing
