@@ -63,6 +63,7 @@ class Site:
         self.spec = spec
         self.encoders = Encoders(spec)
         self.now = now
+        self.grace = 0.0
         self.queue_bytes = 10**9
         self._runs = count(1)
 
@@ -71,7 +72,7 @@ class Site:
 
     @property
     def writer(self) -> Writer:
-        return Writer(self.engine, grace=0.0, queue=self.queue, clock=self.clock)
+        return Writer(self.engine, grace=self.grace, queue=self.queue, clock=self.clock)
 
     def ingest_service(self) -> IngestService:
         return IngestService(

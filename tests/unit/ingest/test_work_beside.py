@@ -7,7 +7,7 @@ from tests.fakes.asynchronous import LEASE_S, Site, document
 from tests.fakes.engine import MemoryEngine
 from tests.fakes.mortal import Killed, Life, Mortal
 from tests.fakes.queue import MemoryQueue
-from umg_search.model import Outcome
+from umg_search.model import Document, Outcome
 
 A, B = document("a"), document("b")
 
@@ -61,3 +61,38 @@ def test_a_run_further_back_that_could_not_hand_back_is_no_death(site: Site) -> 
     assert [r.outcome for r in report.reports] == [Outcome.NEW]
     site.now += LEASE_S + 1
     assert (site.sweep().revived, site.state("a")) == (0, "searchable")
+
+
+def test_a_sweep_lets_a_direct_ingest_write_for_longer_than_the_grace(site: Site) -> None:
+    site.grace = 60.0
+    site.ingest(B)
+
+    def sweep() -> None:
+        site.now += 2 * 60 + 1
+        site.sweep()
+
+    for _ in range(5):
+        site.engine.before("write_chunks", sweep)
+    assert site.ingest(A) == {"a": "new"}
+    assert (site.text("a"), site.entry("a").in_set("v1").live.number) == (A.text, 1)
+
+
+@pytest.mark.parametrize("when", ["encode", "write_chunks"])
+def test_a_document_that_is_deleted_while_its_ingest_fails_stays_deleted(site: Site, when: str) -> None:
+    site.ingest(A)
+    if when == "encode":
+        bad = Document(id="a", text="This is unreadable. To the model.")
+        site.encoders.before = lambda _: site.delete("a")
+    else:
+        bad = document("a", 2)
+        site.engine.refused = lambda _: "too large"
+        site.engine.before("write_chunks", lambda: site.delete("a"))
+    assert site.ingest(bad) == {"a": "failed"}
+    assert (site.entry("a").key, site.entry("a").error, site.text("a")) == (None, "", None)
+
+
+def test_a_deleted_document_that_comes_back_and_fails_is_named(site: Site) -> None:
+    site.ingest(A)
+    site.delete("a")
+    assert site.ingest(Document(id="a", text="This is unreadable. To the model.")) == {"a": "failed"}
+    assert (site.entry("a").key, site.state("a")) == (A.key, "failed")
