@@ -20,6 +20,8 @@ from umg_search.model import (
     Finding,
     IndexSet,
     LedgerEntry,
+    Looks,
+    OldText,
     QueuedText,
     Retrieval,
     SetSpec,
@@ -319,8 +321,12 @@ class Queue(Protocol):
         """Delete raw documents; one that is gone already is no failure."""
         ...
 
-    def text_keys(self, *, before: float) -> Iterator[TextKey]:
+    def old_texts(self, *, before: float) -> Iterator[OldText]:
         """Go through the texts that were queued before a time (seconds since the epoch)."""
+        ...
+
+    def delete_old_texts(self, texts: Sequence[OldText]) -> int:
+        """Delete raw documents but those that were queued again since; return how many were deleted."""
         ...
 
     def backlog(self) -> Backlog:
@@ -355,12 +361,28 @@ class Queue(Protocol):
         """Return the latest submissions, newest first."""
         ...
 
+    def old_batches(self, *, before: float) -> Sequence[Batch]:
+        """Return the submissions that were made before a time (seconds since the epoch)."""
+        ...
+
+    def delete_batches(self, ids: Sequence[str]) -> None:
+        """Forget submissions; one that is gone already is no failure."""
+        ...
+
     def marker(self) -> str | None:
         """Return the mark that the broker had when all waiting documents were last sent, None if they never were."""
         ...
 
     def set_marker(self, marker: str) -> None:
         """Remember the broker's mark."""
+        ...
+
+    def looks(self) -> Looks:
+        """Return when a sweeper looked."""
+        ...
+
+    def set_looks(self, looks: Looks) -> None:
+        """Note when a sweeper looked."""
         ...
 
     def close(self) -> None:

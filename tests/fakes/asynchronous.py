@@ -134,9 +134,17 @@ class Site:
             self.sender,
             self.writer,
             batch_chars=BATCH_CHARS,
+            lease_s=LEASE_S,
             resend_s=RESEND_S,
             clock=self.clock,
         ).sweep()
+
+    def sweep_dead(self) -> SweepReport:
+        """Let leases end, and sweep until a sweeper believes it."""
+        self.now += LEASE_S
+        self.sweep()
+        self.now += LEASE_S
+        return self.sweep()
 
     def control(self) -> ControlService:
         return ControlService(self.engine, self.queue, self.sender, batch_chars=BATCH_CHARS, clock=self.clock)

@@ -7,6 +7,7 @@ from tests.fakes.asynchronous import LEASE_S, Site, document
 from tests.fakes.engine import MemoryEngine
 from tests.fakes.mortal import Killed, Life, Mortal
 from tests.fakes.queue import MemoryQueue
+from umg_search.errors import EngineUnreachable
 from umg_search.model import Document, Outcome
 
 A, B = document("a"), document("b")
@@ -96,3 +97,35 @@ def test_a_deleted_document_that_comes_back_and_fails_is_named(site: Site) -> No
     site.delete("a")
     assert site.ingest(Document(id="a", text="This is unreadable. To the model.")) == {"a": "failed"}
     assert (site.entry("a").key, site.state("a")) == (A.key, "failed")
+
+
+def test_an_outage_that_is_longer_than_a_lease_is_no_death(site: Site) -> None:
+    """Neither the lease nor the documents can be given back; whoever comes first after it, it is not the sweeper."""
+    site.submit(A)
+    site.sweep()
+    batch, tickets = site.sender.messages[0]
+    dead = Site(
+        Mortal(site.engine, life := Life(end=EngineUnreachable)), Mortal(site.queue, life), site.sender, now=site.now
+    )  # type: ignore[arg-type] - each hands every call on
+    dead.encoders.before = lambda _: setattr(life, "left", 0)
+    with pytest.raises(EngineUnreachable):
+        dead.work(batch, tickets, run="first")
+    site.now += 10 * LEASE_S
+    assert site.sweep().revived == 0
+    site.sender.take()
+    report = site.work(batch, tickets, previous_runs=("first",))
+    assert [r.outcome for r in report.reports] == [Outcome.NEW]
+
+
+def test_a_run_that_could_not_hand_back_keeps_its_lease(site: Site) -> None:
+    site.submit(A)
+    batch, tickets = site.sender.messages[0]
+    engine = Mortal(site.engine, life := Life(end=EngineUnreachable))
+    dead = Site(engine, site.queue, site.sender, now=site.now)  # type: ignore[arg-type] - it hands every call on
+    dead.encoders.before = lambda _: setattr(life, "left", 0)
+    with pytest.raises(EngineUnreachable):
+        dead.work(batch, tickets, run="first")
+    assert site.entry("a").pending.run == "first"
+    assert site.queue.at_work == {"first": site.now + LEASE_S}
+    assert site.sweep().revived == 0
+    assert site.sweep_dead().revived == 1
