@@ -4,7 +4,9 @@ import os
 import resource
 from typing import Any
 
-from celery import signals
+import structlog
+from celery import Celery, signals
+from celery.apps.worker import install_worker_term_handler
 from celery.worker import WorkController
 
 from tasks.app import make_app
@@ -12,6 +14,8 @@ from tasks.logs import configure_logs
 from tasks.stopping import INTERRUPTION, interrupt_children
 from umg_search.settings import Settings
 from umg_search.wiring import open_queue
+
+_log = structlog.stdlib.get_logger("umg.tasks")
 
 
 def run_worker(settings: Settings, *, concurrency: int) -> int:
@@ -27,9 +31,10 @@ def run_worker(settings: Settings, *, concurrency: int) -> int:
     app = make_app(settings)
     # Gossip, mingling and heartbeats are how workers learn of each other over Redis; ours learn from the ledger.
     alone: dict[str, Any] = {"without_gossip": True, "without_mingle": True, "without_heartbeat": True}
-    worker = app.Worker(concurrency=concurrency, pool="prefork", loglevel="INFO", quiet=True, **alone)
+    worker = _worker_class(app)(concurrency=concurrency, pool="prefork", loglevel="INFO", quiet=True, **alone)
     prepare(worker, settings)
     worker.start()
+    _log.info("worker stopped")
     return int(worker.exitcode or 0)
 
 
@@ -58,6 +63,17 @@ def limit_memory(mebibytes: int) -> None:
         _, hard = resource.getrlimit(resource.RLIMIT_DATA)
         wanted = mebibytes * 2**20
         resource.setrlimit(resource.RLIMIT_DATA, (wanted if hard < 0 else min(wanted, hard), hard))
+
+
+def _worker_class(app: Celery) -> type[WorkController]:
+    """Return Celery's worker, less the line in plain text that it prints when it is asked to stop."""
+
+    class Worker(app.Worker):  # type: ignore[misc, name-defined] - a class that the application makes
+        def install_platform_tweaks(self, worker: WorkController) -> None:
+            super().install_platform_tweaks(worker)
+            install_worker_term_handler(worker, verbose=False)
+
+    return Worker
 
 
 def _share_cores(concurrency: int) -> None:

@@ -79,7 +79,7 @@ def test_a_backlog_beyond_its_bound_is_refused_whole(umg: Deployment, tmp_path: 
     path.write_text(json.dumps({"id": "a", "text": "It goes on. " * 100_000}) + "\n", encoding="utf-8")
     refused = umg.run("submit", path, expected=3)
     assert "1000000" in refused.err.replace(",", "")
-    assert "Nothing is indexed" in umg.run("status", expected=2).err
+    assert "Nothing is indexed" in umg.run("status", expected=4).err
 
 
 def test_wrong_use_is_said_in_one_sentence(umg: Deployment, folder: Path) -> None:
