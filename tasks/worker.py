@@ -1,7 +1,6 @@
 """`umg worker`: a Celery worker with a prefork pool, whose children load the models and whose parent loads none."""
 
 import os
-import resource
 from typing import Any
 
 import structlog
@@ -11,6 +10,7 @@ from celery.worker import WorkController
 
 from tasks.app import make_app
 from tasks.logs import configure_logs
+from tasks.memory import limit_memory
 from tasks.stopping import INTERRUPTION, interrupt_children
 from umg_search.settings import Settings
 from umg_search.wiring import open_queue
@@ -51,18 +51,6 @@ def prepare(worker: WorkController, settings: Settings) -> None:
 
     signals.worker_process_init.connect(child, weak=False)
     signals.worker_shutting_down.connect(lambda **_: interrupt_children(worker), weak=False)
-
-
-def limit_memory(mebibytes: int) -> None:
-    """Bound the memory of this process, so that a greedy document meets MemoryError and not the system's killer.
-
-    RLIMIT_DATA counts what a process may write to and shares with nobody: also a model's weights, and the stacks of
-    threads, whether they are used or not; PyTorch with a small model takes 1.2 GB. macOS ignores it. 0: no limit.
-    """
-    if mebibytes:
-        _, hard = resource.getrlimit(resource.RLIMIT_DATA)
-        wanted = mebibytes * 2**20
-        resource.setrlimit(resource.RLIMIT_DATA, (wanted if hard < 0 else min(wanted, hard), hard))
 
 
 def _worker_class(app: Celery) -> type[WorkController]:

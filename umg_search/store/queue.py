@@ -169,7 +169,7 @@ class ServerQueue:
 
     def looks(self) -> Looks:
         """Return when a sweeper looked."""
-        (source,) = self._get([_LOOKS]) if exists(self._server, self._names.queue) else (None,)
+        (source,) = self._get([_LOOKS])
         return Looks() if source is None else Looks(last=source["since"], before=source["until"])
 
     def set_looks(self, looks: Looks) -> None:
