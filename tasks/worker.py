@@ -5,7 +5,7 @@ from typing import Any
 
 import structlog
 from celery import Celery, signals
-from celery.apps.worker import install_worker_term_handler
+from celery.apps.worker import install_worker_term_handler  # type: ignore[attr-defined]  # its stubs lack it
 from celery.worker import WorkController
 
 from tasks.app import make_app
@@ -56,7 +56,7 @@ def prepare(worker: WorkController, settings: Settings) -> None:
 def _worker_class(app: Celery) -> type[WorkController]:
     """Return Celery's worker, less the line in plain text that it prints when it is asked to stop."""
 
-    class Worker(app.Worker):  # type: ignore[misc, name-defined] - a class that the application makes
+    class Worker(app.Worker):  # type: ignore[misc, name-defined]  # the application makes it
         def install_platform_tweaks(self, worker: WorkController) -> None:
             super().install_platform_tweaks(worker)
             install_worker_term_handler(worker, verbose=False)
