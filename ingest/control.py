@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from ingest.messages import Messages, Waiting, pending
+from ingest.sweeping import BATCH_DAYS
 from umg_search.errors import ConfigurationError
 from umg_search.model import Batch, DocumentKey, DocumentState
 from umg_search.ports import Engine, Queue, Selection, Sender
@@ -22,6 +23,17 @@ class RetryReport:
     queued: int = 0
     without_text: tuple[DocumentKey, ...] = ()
     broker: str = ""
+
+
+def known_batch(queue: Queue | None, batch: str) -> Batch:
+    """Return a submission; ConfigurationError where there is none of this id."""
+    found = queue.batch(batch) if queue is not None else None
+    if found is None:
+        raise ConfigurationError(
+            f"There is no submission {batch!r}, or it was settled and is forgotten after {BATCH_DAYS} days: "
+            "`umg status` names the latest."
+        )
+    return found
 
 
 class ControlService:
@@ -43,7 +55,7 @@ class ControlService:
         self._queue.create()
         wanted: Selection = {"state": DocumentState.FAILED}
         if batch is not None:
-            self._known(batch)
+            known_batch(self._queue, batch)
             wanted["batch"] = batch
         queued, broker = 0, ""
         without: list[DocumentKey] = []
@@ -61,14 +73,8 @@ class ControlService:
         A worker that has one of them drops it at its next write. ConfigurationError where there is no such submission.
         """
         self._queue.create()
-        self._queue.write_batch(replace(self._known(batch), cancelled=True))
+        self._queue.write_batch(replace(known_batch(self._queue, batch), cancelled=True))
         return sum(self._cancel(pending(page)) for page in pages(self._engine.entries(batch=batch)))
-
-    def _known(self, batch: str) -> Batch:
-        known = self._queue.batch(batch)
-        if known is None:
-            raise ConfigurationError(f"There is no submission {batch!r}: `umg status` names the latest.")
-        return known
 
     def _cancel(self, waiting: Sequence[Waiting]) -> int:
         """Cancel documents, however often workers change them meanwhile, which brings them nearer to their end."""

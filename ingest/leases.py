@@ -23,6 +23,7 @@ class RunLease:
         self._clock = clock
         self._until = 0.0
         self._ended = Event()
+        self.abandoned = False
 
     def renew(self) -> None:
         """Extend the lease from now."""
@@ -46,6 +47,10 @@ class RunLease:
             except UmgError:
                 continue  # not lost yet; `check` tells when it is
 
+    def abandon(self) -> None:
+        """Let it end by its time: documents are still in the run's hands, and a run that is unknown counts as dead."""
+        self.abandoned = True
+
     def end(self) -> None:
         """Renew no more."""
         self._ended.set()
@@ -65,7 +70,8 @@ def leased(
     finally:
         lease.end()
         renewing.join()
-        _forget(queue, run)
+        if not lease.abandoned:
+            _forget(queue, run)
 
 
 def _forget(queue: Queue, run: str) -> None:

@@ -95,7 +95,7 @@ class IngestService:
         reports += self._writer.confirm(index, plan[Change.STATE], seen, run=run) if plan[Change.STATE] else []
         reports += self._writer.update_attributes(index, plan[Change.ATTRIBUTES], seen, run=run)
         encoded, unreadable = self._encoded(plan[Change.TEXT])
-        reports += self._writer.mark_failed(index, failed + unreadable, run=run)
+        reports += self._writer.mark_failed(index, failed + unreadable, seen, run=run)
         return reports, encoded, seen
 
     def _encoded(self, documents: Sequence[Document]) -> tuple[list[Encoded], list[tuple[Document, Failure]]]:

@@ -69,6 +69,7 @@ def sweep_service(settings: Settings, engine: Engine, queue: Queue, sender: Send
         sender,
         Writer(engine, grace=settings.grace_s),
         batch_chars=settings.ingest_batch_chars,
+        lease_s=settings.lease_s,
         resend_s=settings.resend_s,
     )
 

@@ -8,7 +8,7 @@ from itertools import islice
 from ingest.messages import Messages, Waiting, mark, pending
 from ingest.work import bury
 from umg_search.errors import BrokerUnreachable
-from umg_search.model import LedgerEntry, TextKey
+from umg_search.model import DocumentState, LedgerEntry, Looks, TextKey
 from umg_search.ports import Engine, Queue, Sender
 from umg_search.store.admin import pages
 from umg_search.store.jobs import sent, text_key
@@ -26,7 +26,15 @@ IN_FLIGHT_S = 30.0
 CLOCKS_S = 3_600.0
 """Most that clocks of machines differ by: what another machine sent in the future was sent all the same."""
 
+BATCH_DAYS = 90
+"""Days after which a submission is forgotten, unless documents of it wait or failed; those of others are found."""
+
+HOUSEKEEPING_S = 3_600.0
+"""Seconds from one look for old submissions to the next: each costs a question."""
+
 _PAGE = 500
+_DAY_S = 86_400.0
+_UNSETTLED = {DocumentState.QUEUED, DocumentState.ENCODING, DocumentState.WRITING, DocumentState.FAILED}
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +42,8 @@ class SweepReport:
     """What a sweep did.
 
     Documents that dead workers had: `revived` are sent again, `failed` set aside. `resent` the broker had
-    forgotten. Deleted: `orphans`, texts that nobody named; `runs` that ended; `cleaned`, replaced text of documents.
+    forgotten. Deleted: `orphans`, texts that nobody named; `runs` that ended; `batches`, submissions of long ago;
+    `cleaned`, replaced text of documents.
     `broker` is empty, or why messages could not be sent: the next sweep sends them.
     """
 
@@ -43,12 +52,17 @@ class SweepReport:
     resent: int = 0
     orphans: int = 0
     runs: int = 0
+    batches: int = 0
     cleaned: int = 0
     broker: str = ""
 
 
 class SweepService:
-    """Looks for what is stuck. Several at once are harmless; one every `lease_s` seconds or so is enough."""
+    """Looks for what is stuck. Several at once are harmless; one every `lease_s / 2` seconds is enough.
+
+    A run counts as dead when its lease was over at the look before, too: after an outage of the engine, which ends all
+    leases, workers come back first.
+    """
 
     def __init__(
         self,
@@ -58,6 +72,7 @@ class SweepService:
         writer: Writer,
         *,
         batch_chars: int,
+        lease_s: float,
         resend_s: float,
         clock: Callable[[], float] = time.time,
     ) -> None:
@@ -66,13 +81,15 @@ class SweepService:
         self._sender = sender
         self._messages = Messages(engine, sender, batch_chars=batch_chars)
         self._writer = writer
+        self._lease_s = lease_s
         self._resend_s = resend_s
         self._clock = clock
+        self._next_housekeeping = 0.0
 
     def sweep(self) -> SweepReport:
         """Look once; engine errors are raised, and the next sweep goes on where this one stopped."""
         self._queue.create()
-        revived, failed, broker = self._revive()
+        revived, failed, broker = self._revive(self._look())
         resent, silence = self._resend()
         index = self._engine.active_set()
         return SweepReport(
@@ -81,26 +98,37 @@ class SweepService:
             resent=resent,
             orphans=self._delete_orphans(),
             runs=self._queue.end_runs(before=self._clock() - ORPHAN_S),
+            batches=self._forget_batches(),
             cleaned=self._writer.sweep(index) if index else 0,
             broker=broker or silence,
         )
 
-    def _revive(self) -> tuple[int, int, str]:
-        """Take documents out of dead workers' hands; return how many wait again and failed, and the broker's word."""
+    def _look(self) -> float:
+        """Note this look, and return the time of the one before."""
+        looks, now = self._queue.looks(), self._clock()
+        if now - looks.last >= self._lease_s / 2:
+            looks = Looks(last=now, before=looks.last)
+            self._queue.set_looks(looks)
+        return looks.before
+
+    def _revive(self, before: float) -> tuple[int, int, str]:
+        """Take documents out of dead workers' hands; return how many wait again and failed, and the broker's word.
+
+        Dead are those whose lease was over `before`.
+        """
         revived = failed = 0
         broker = ""
         for page in pages(self._engine.entries(held=True)):
-            changed = bury(self._engine, self._dead(pending(page)), self._clock())
+            changed = bury(self._engine, self._dead(pending(page), before), self._clock())
             waiting = [entry for entry in changed if entry.pending is not None]
             broker = self._messages.send(waiting) or broker
             revived += len(waiting)
             failed += len(changed) - len(waiting)
         return revived, failed, broker
 
-    def _dead(self, held: Sequence[Waiting]) -> list[Waiting]:
+    def _dead(self, held: Sequence[Waiting], before: float) -> list[Waiting]:
         until = self._queue.runs(sorted({job.run for _, job in held}))
-        now = self._clock()
-        return [(entry, job) for entry, job in held if until.get(job.run, 0.0) <= now]
+        return [(entry, job) for entry, job in held if until.get(job.run, 0.0) <= before]
 
     def _resend(self) -> tuple[int, str]:
         """Send documents whose messages the broker forgot; return how many, and what it says where it does not answer.
@@ -137,15 +165,25 @@ class SweepService:
         return count, ""
 
     def _delete_orphans(self) -> int:
-        """Delete texts that no ledger entry names."""
-        texts = self._queue.text_keys(before=self._clock() - ORPHAN_S)
+        """Delete texts that no ledger entry names, unless they are queued again meanwhile."""
+        texts = self._queue.old_texts(before=self._clock() - ORPHAN_S)
         count = 0
         while page := list(islice(texts, _PAGE)):
-            entries = self._engine.fetch(None, [key.document for key in page], []).entries
-            orphans = [key for key in page if not _is_named(key, entries.get(key.document))]
-            self._queue.delete_texts(orphans)
-            count += len(orphans)
+            entries = self._engine.fetch(None, [text.key.document for text in page], []).entries
+            orphans = [text for text in page if not _is_named(text.key, entries.get(text.key.document))]
+            count += self._queue.delete_old_texts(orphans)
         return count
+
+    def _forget_batches(self) -> int:
+        """Forget old submissions of which nothing is left to do or to tell."""
+        now = self._clock()
+        if now < self._next_housekeeping:
+            return 0
+        self._next_housekeeping = now + HOUSEKEEPING_S
+        old = self._queue.old_batches(before=now - BATCH_DAYS * _DAY_S)
+        over = [batch.id for batch in old if not _UNSETTLED & self._engine.states(batch=batch.id).keys()]
+        self._queue.delete_batches(over)
+        return len(over)
 
 
 def _is_named(key: TextKey, entry: LedgerEntry | None) -> bool:

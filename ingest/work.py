@@ -185,12 +185,12 @@ class WorkService:
         try:
             self._store(message, taken, run, lease, failures)
         except UmgError:  # concerns the engine or the settings, no single document
-            self._hand_back(taken, run)
+            self._hand_back(taken, run, lease)
             raise
         except self._personal as error:
             self._conclude(message, taken, run, failures, error)
         except BaseException:
-            self._hand_back(taken, run)
+            self._hand_back(taken, run, lease)
             raise
         else:
             self._conclude(message, taken, run, failures)
@@ -254,14 +254,14 @@ class WorkService:
             reason = f"{type(error).__name__}: {next(iter(str(error).splitlines()), 'no reason given')}"
         return Failure(reason, Stage.ENCODING, type(error).__name__)
 
-    def _hand_back(self, taken: Sequence[Waiting], run: str) -> None:
+    def _hand_back(self, taken: Sequence[Waiting], run: str, lease: RunLease) -> None:
         """Let go of what is not done, for whoever works on the message next; the lease ends anyway."""
         try:
             entries = self._entries(taken)
             self._handed_back(_of_run(taken, entries, run))
             self._forget_texts(taken, entries)
         except UmgError:
-            return  # the next run knows this one for its own, or takes it for dead
+            lease.abandon()  # the next run knows this one for its own, or takes it for dead
 
     def _handed_back(self, waiting: Sequence[Waiting], *, died: bool = False) -> list[LedgerEntry]:
         now = self._clock()

@@ -6,6 +6,7 @@ from uuid import uuid4
 from celery import Celery, Task
 
 from tasks.logs import log_document, log_message, logged
+from tasks.memory import give_back
 from tasks.messages import INGEST, tickets_of
 from tasks.retries import LONGEST_DELAY_S, orderly
 from tasks.services import Services, owner
@@ -23,7 +24,10 @@ def add_ingest(app: Celery, services: Services) -> None:
             asked = tickets_of(tickets)
             with uninterrupted():
                 work = services.work
-            report = work.work(batch, asked, run=run, owner=owner(), previous_runs=previous_runs, told=log_document)
+            try:
+                report = work.work(batch, asked, run=run, owner=owner(), previous_runs=previous_runs, told=log_document)
+            finally:
+                give_back()
             log_message(report)
             if report.held:
                 services.sender.send(batch, asked, delay=min(report.wait_s, LONGEST_DELAY_S))

@@ -49,6 +49,8 @@ def configure_logs() -> None:
                 **{name: {"level": "ERROR"} for name in _SILENT},
                 # Its warnings are the messages that are sent again, of which there is a line already, with a traceback.
                 "celery.app.trace": {"level": "ERROR"},
+                # Celery's pool of processes keeps its lines from the root, and they would be plain text.
+                "multiprocessing": {"handlers": ["stderr"], "propagate": False},
             },
         }
     )

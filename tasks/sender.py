@@ -3,12 +3,14 @@
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
+from typing import Any
 
 import redis
 from celery import Celery
 from kombu.exceptions import OperationalError
 from kombu.utils.url import sanitize_url
 
+from tasks.diagnosis import BrokerFacts
 from tasks.messages import INGEST, message, queue_name
 from umg_search.errors import BrokerUnreachable
 from umg_search.model import Ticket
@@ -34,10 +36,7 @@ class CelerySender:
 
     def waiting(self) -> int:
         """Return the messages in the queue, and those that workers have and did not acknowledge."""
-        with self._answering(), self._redis.pipeline(transaction=True) as pipe:
-            pipe.llen(self._queue)
-            pipe.hlen(self._app.conf.broker_transport_options.get("unacked_key", "unacked"))
-            return sum(pipe.execute())
+        return sum(self._counts())
 
     def marker(self) -> str | None:
         """Return the mark, None in a Redis that is new or was wiped."""
@@ -49,6 +48,32 @@ class CelerySender:
         """Mark Redis."""
         with self._answering():
             self._redis.set(f"{self._queue}-marker", marker)
+
+    def facts(self) -> BrokerFacts:
+        """Return what Redis tells of itself and of the messages."""
+        waiting, taken = self._counts()
+        return BrokerFacts(sanitize_url(self._broker), waiting, taken, self.marker(), **self._told())
+
+    def _counts(self) -> tuple[int, int]:
+        """Return the messages in the queue, and those that workers have and did not acknowledge."""
+        with self._answering(), self._redis.pipeline(transaction=True) as pipe:
+            pipe.llen(self._queue)
+            pipe.hlen(self._app.conf.broker_transport_options.get("unacked_key", "unacked"))
+            waiting, taken = pipe.execute()
+        return waiting, taken
+
+    def _told(self) -> dict[str, Any]:
+        """Return what Redis tells of its version and memory; nothing where this user may not ask."""
+        with self._answering():
+            try:
+                server, memory = self._redis.info("server"), self._redis.info("memory")
+            except redis.ResponseError:
+                return {}
+        return {
+            "version": server.get("redis_version", ""),
+            "policy": memory.get("maxmemory_policy", ""),
+            "max_bytes": memory.get("maxmemory", 0),
+        }
 
     @cached_property
     def _redis(self) -> redis.Redis:

@@ -1,17 +1,21 @@
 """`umg worker`: a Celery worker with a prefork pool, whose children load the models and whose parent loads none."""
 
 import os
-import resource
 from typing import Any
 
-from celery import signals
+import structlog
+from celery import Celery, signals
+from celery.apps.worker import install_worker_term_handler  # type: ignore[attr-defined]  # its stubs lack it
 from celery.worker import WorkController
 
 from tasks.app import make_app
 from tasks.logs import configure_logs
+from tasks.memory import limit_memory
 from tasks.stopping import INTERRUPTION, interrupt_children
 from umg_search.settings import Settings
 from umg_search.wiring import open_queue
+
+_log = structlog.stdlib.get_logger("umg.tasks")
 
 
 def run_worker(settings: Settings, *, concurrency: int) -> int:
@@ -27,9 +31,10 @@ def run_worker(settings: Settings, *, concurrency: int) -> int:
     app = make_app(settings)
     # Gossip, mingling and heartbeats are how workers learn of each other over Redis; ours learn from the ledger.
     alone: dict[str, Any] = {"without_gossip": True, "without_mingle": True, "without_heartbeat": True}
-    worker = app.Worker(concurrency=concurrency, pool="prefork", loglevel="INFO", quiet=True, **alone)
+    worker = _worker_class(app)(concurrency=concurrency, pool="prefork", loglevel="INFO", quiet=True, **alone)
     prepare(worker, settings)
     worker.start()
+    _log.info("worker stopped")
     return int(worker.exitcode or 0)
 
 
@@ -48,16 +53,15 @@ def prepare(worker: WorkController, settings: Settings) -> None:
     signals.worker_shutting_down.connect(lambda **_: interrupt_children(worker), weak=False)
 
 
-def limit_memory(mebibytes: int) -> None:
-    """Bound the memory of this process, so that a greedy document meets MemoryError and not the system's killer.
+def _worker_class(app: Celery) -> type[WorkController]:
+    """Return Celery's worker, less the line in plain text that it prints when it is asked to stop."""
 
-    RLIMIT_DATA counts what a process may write to and shares with nobody: also a model's weights, and the stacks of
-    threads, whether they are used or not; PyTorch with a small model takes 1.2 GB. macOS ignores it. 0: no limit.
-    """
-    if mebibytes:
-        _, hard = resource.getrlimit(resource.RLIMIT_DATA)
-        wanted = mebibytes * 2**20
-        resource.setrlimit(resource.RLIMIT_DATA, (wanted if hard < 0 else min(wanted, hard), hard))
+    class Worker(app.Worker):  # type: ignore[misc, name-defined]  # the application makes it
+        def install_platform_tweaks(self, worker: WorkController) -> None:
+            super().install_platform_tweaks(worker)
+            install_worker_term_handler(worker, verbose=False)
+
+    return Worker
 
 
 def _share_cores(concurrency: int) -> None:

@@ -237,14 +237,6 @@ class Settings(SearchSettings):
             raise ValueError("user and password stand in the address and in UMG_USER or UMG_PASSWORD: give them once")
         return value
 
-    @classmethod
-    def _redis(cls, value: SecretStr) -> SecretStr:
-        if not re.fullmatch(
-            r"rediss?://([^/@\s]*@)?([^/:@\s\[\]]+|\[[0-9a-fA-F:.]+\])(:\d{1,5})?(/\S*)?", plain(value)
-        ):
-            raise ValueError("a broker is a redis:// or rediss:// address, such as redis://127.0.0.1:6379/0")
-        return value
-
     @field_validator("user", "api_key", "bearer_token", "aws_region")
     @classmethod
     def _only_authentication(cls, value: str | SecretStr, info: ValidationInfo) -> str | SecretStr:

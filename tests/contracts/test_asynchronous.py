@@ -122,7 +122,7 @@ def test_a_worker_that_is_killed_leaves_the_old_text_live_and_another_finishes(s
             dead.work(*site.sender.take()[0], run=f"run-{number}")
         except Killed:
             assert {site.text("a"), site.text("b")} <= {t.text for d in "ab" for t in (document(d), document(d, 2))}
-        for _ in range(2):
+        for _ in range(4):
             site.now += LEASE_S + 1
             site.sweep()
             site.work_all()

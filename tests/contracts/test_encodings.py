@@ -47,7 +47,7 @@ def test_a_vector_that_is_no_number_fails_its_document_alone_and_names_the_chunk
     item = encoded(store, "a")
     item.dense[Granularity.G2][1, 7] = bad
     failed, fine = store.writer.replace(store.index, [item, encoded(store, "b")])
-    assert failed.reason == "chunk g02 from sentence 1: the dense vector holds NaN or infinite values"
+    assert failed.reason == "chunk g02 from sentence 2: the dense vector holds NaN or infinite values"
     assert fine.outcome is Outcome.NEW
 
 
@@ -58,7 +58,7 @@ def test_a_weight_that_is_no_positive_number_fails_its_document_alone(engine: En
     item.sparse[Granularity.G2][1].weights[0] = bad
     failed, fine = store.writer.replace(store.index, [item, encoded(store, "b")])
     assert failed.reason == (
-        "chunk g02 from sentence 1: the sparse vector holds a weight that is not a positive number"
+        "chunk g02 from sentence 2: the sparse vector holds a weight that is not a positive number"
     )
     assert fine.outcome is Outcome.NEW
 

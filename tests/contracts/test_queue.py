@@ -8,7 +8,7 @@ import pytest
 
 from tests.conftest import SERVERS
 from umg_search.errors import ConfigurationError
-from umg_search.model import Batch, Document, DocumentHash, DocumentState, QueuedText, TextKey
+from umg_search.model import Batch, Document, DocumentHash, DocumentState, Looks, QueuedText, TextKey
 from umg_search.ports import Engine, Queue, Selection
 from umg_search.settings import Settings
 from umg_search.store import jobs, ledger
@@ -56,11 +56,20 @@ def test_texts_are_gone_through_by_age_and_the_backlog_is_their_bytes(place: Pla
     texts = [QueuedText(key(1, byte), DOCUMENT, float(byte)) for byte in range(1, 6)]
     place.queue.put_texts(texts)
     place.queue.extend_run("r1", 1.0, "")  # records of another kind are no texts
-    assert set(place.queue.text_keys(before=3.0)) == {key(1, 1), key(1, 2)}
+    assert {text.key for text in place.queue.old_texts(before=3.0)} == {key(1, 1), key(1, 2)}
     backlog = place.queue.backlog()
     assert (backlog.documents, backlog.bytes) == (5, 5 * len(DOCUMENT.text.encode()))
     assert backlog.free_bytes is not None
     assert backlog.free_bytes > 0
+
+
+def test_an_old_text_is_deleted_unless_it_was_queued_again(place: Place) -> None:
+    place.queue.put_texts([QueuedText(key(1, byte), DOCUMENT, 5.0) for byte in (1, 2, 3)])
+    found = list(place.queue.old_texts(before=6.0))
+    place.queue.put_texts([QueuedText(key(1, 2), DOCUMENT, 7.0)])
+    place.queue.delete_texts([key(1, 3)])
+    assert place.queue.delete_old_texts(found) == 1
+    assert set(place.queue.texts([key(1, byte) for byte in (1, 2, 3)])) == {key(1, 2)}
 
 
 def test_a_run_is_at_work_until_its_time_and_forgotten_when_it_ends(place: Place) -> None:
@@ -82,12 +91,21 @@ def test_submissions_are_listed_newest_first(place: Place) -> None:
     assert place.queue.batch("b3") is None
     assert place.queue.batches() == [second, replace(first, complete=True)]
     assert place.queue.batches(most=1) == [second]
+    assert place.queue.old_batches(before=6.0) == [replace(first, complete=True)]
+    place.queue.delete_batches(["b1", "never"])
+    assert place.queue.batches() == [second]
 
 
 def test_the_brokers_mark_is_remembered(place: Place) -> None:
     assert place.queue.marker() is None
     place.queue.set_marker("m1")
     assert place.queue.marker() == "m1"
+
+
+def test_the_looks_of_a_sweeper_are_remembered(place: Place) -> None:
+    assert place.queue.looks() == Looks(0.0, 0.0)
+    place.queue.set_looks(Looks(last=1_000.25, before=900.5))
+    assert place.queue.looks() == Looks(last=1_000.25, before=900.5)
 
 
 def test_a_queue_is_made_once_and_before_any_set(place: Place) -> None:

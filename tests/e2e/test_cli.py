@@ -217,7 +217,7 @@ def test_very_long_and_meaningless_questions_are_answered(umg: Umg, corpus: Path
 @pytest.mark.usefixtures("embedded")
 def test_searching_before_ingesting_says_what_to_do(umg: Umg) -> None:
     code, _, err = umg("search", "anything")
-    assert code == 2
+    assert code == 4
     assert "umg ingest" in err
 
 
@@ -228,7 +228,7 @@ def test_where_nothing_is_indexed_every_engine_says_the_same(
 ) -> None:
     code, printed, said = umg(*command)
     where = engine_settings.engine.removeprefix("embedded:")
-    assert (code, printed) == (2, "")
+    assert (code, printed) == (4, "")
     assert said == (
         f"umg: Nothing is indexed at {where} yet: run `umg ingest PATH` first, or correct UMG_ENGINE or UMG_PREFIX.\n"
     )

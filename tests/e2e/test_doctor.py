@@ -79,7 +79,7 @@ def test_a_mistyped_folder_is_told_and_not_made(
 ) -> None:
     configured(engine=f"embedded:{tmp_path / 'mistyped'}", experts="lexical")
     code, out, err = umg(*command)
-    assert code == (0 if command == ["doctor"] else 2)
+    assert code == (0 if command == ["doctor"] else 4)
     assert f"Nothing is indexed at {tmp_path / 'mistyped'} yet" in out + err
     assert "umg ingest" in out + err
     assert not (tmp_path / "mistyped").exists()

@@ -63,6 +63,7 @@ class Site:
         self.spec = spec
         self.encoders = Encoders(spec)
         self.now = now
+        self.grace = 0.0
         self.queue_bytes = 10**9
         self._runs = count(1)
 
@@ -71,7 +72,7 @@ class Site:
 
     @property
     def writer(self) -> Writer:
-        return Writer(self.engine, grace=0.0, queue=self.queue, clock=self.clock)
+        return Writer(self.engine, grace=self.grace, queue=self.queue, clock=self.clock)
 
     def ingest_service(self) -> IngestService:
         return IngestService(
@@ -133,9 +134,17 @@ class Site:
             self.sender,
             self.writer,
             batch_chars=BATCH_CHARS,
+            lease_s=LEASE_S,
             resend_s=RESEND_S,
             clock=self.clock,
         ).sweep()
+
+    def sweep_dead(self) -> SweepReport:
+        """Let leases end, and sweep until a sweeper believes it."""
+        self.now += LEASE_S
+        self.sweep()
+        self.now += LEASE_S
+        return self.sweep()
 
     def control(self) -> ControlService:
         return ControlService(self.engine, self.queue, self.sender, batch_chars=BATCH_CHARS, clock=self.clock)

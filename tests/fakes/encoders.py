@@ -145,4 +145,4 @@ class HashedEncoders(HashedWords):
     def _one(self, parts: SplitDocument) -> Encoded | EncodingFailure:
         if "unreadable" in parts.document.text:
             return EncodingFailure(parts.document.key, "the model raised ValueError")
-        return Encoded(of_windows(parts, self._spec), ("windows g02[0:2] have no dense vector",))
+        return Encoded(of_windows(parts, self._spec), ("windows of sentences 1-2 (g02) have no dense vector",))

@@ -8,16 +8,17 @@ class Killed(BaseException):
 
 
 class Life:
-    """Calls that a process has left, None for no end; `calls` are those that it made."""
+    """Calls that a process has left, None for no end; `calls` are those that it made, `end` is what all others meet."""
 
-    def __init__(self, calls: int | None = None) -> None:
+    def __init__(self, calls: int | None = None, *, end: type[BaseException] = Killed) -> None:
         self.left = calls
+        self.end = end
         self.calls: list[str] = []
 
     def spend(self, name: str) -> None:
         if self.left is not None:
             if self.left <= 0:
-                raise Killed(name)
+                raise self.end(name)
             self.left -= 1
         self.calls.append(name)
 

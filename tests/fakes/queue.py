@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from umg_search.errors import BrokerUnreachable
-from umg_search.model import Backlog, Batch, Document, QueuedText, TextKey, Ticket
+from umg_search.model import Backlog, Batch, Document, Looks, OldText, QueuedText, TextKey, Ticket
 
 
 class MemoryQueue:
@@ -13,9 +13,11 @@ class MemoryQueue:
         self.calls: list[str] = []
         self.before: Callable[[str], object] = lambda _: None
         self.waiting: dict[TextKey, QueuedText] = {}
+        self.marks: dict[TextKey, tuple[int, int]] = {}
         self.at_work: dict[str, float] = {}
         self.submissions: dict[str, Batch] = {}
         self.mark: str | None = None
+        self.looked = Looks()
         self.free_bytes: int | None = None
         self.refused: Callable[[Document], str] = lambda _: ""
 
@@ -26,6 +28,7 @@ class MemoryQueue:
         self._enter("put_texts")
         reasons = {text.key: self.refused(text.document) for text in texts}
         self.waiting |= {text.key: text for text in texts if not reasons[text.key]}
+        self.marks |= {text.key: (len(self.calls), 1) for text in texts}
         return {key: reason for key, reason in reasons.items() if reason}
 
     def texts(self, keys: Sequence[TextKey]) -> Mapping[TextKey, Document]:
@@ -37,9 +40,14 @@ class MemoryQueue:
         for key in keys:
             self.waiting.pop(key, None)
 
-    def text_keys(self, *, before: float) -> Iterator[TextKey]:
-        self._enter("text_keys")
-        yield from [key for key, text in self.waiting.items() if text.since < before]
+    def old_texts(self, *, before: float) -> Iterator[OldText]:
+        self._enter("old_texts")
+        yield from [OldText(key, self.marks[key]) for key, text in self.waiting.items() if text.since < before]
+
+    def delete_old_texts(self, texts: Sequence[OldText]) -> int:
+        self._enter("delete_old_texts")
+        same = [text.key for text in texts if self.marks.get(text.key) == text.mark]
+        return sum(self.waiting.pop(key, None) is not None for key in same)
 
     def backlog(self) -> Backlog:
         self._enter("backlog")
@@ -76,12 +84,28 @@ class MemoryQueue:
     def batches(self, *, most: int = 50) -> Sequence[Batch]:
         return sorted(self.submissions.values(), key=lambda batch: -batch.created_at)[:most]
 
+    def old_batches(self, *, before: float) -> Sequence[Batch]:
+        self._enter("old_batches")
+        return [batch for batch in self.submissions.values() if batch.created_at < before]
+
+    def delete_batches(self, ids: Sequence[str]) -> None:
+        self._enter("delete_batches")
+        for each in ids:
+            self.submissions.pop(each, None)
+
     def marker(self) -> str | None:
         return self.mark
 
     def set_marker(self, marker: str) -> None:
         self._enter("set_marker")
         self.mark = marker
+
+    def looks(self) -> Looks:
+        return self.looked
+
+    def set_looks(self, looks: Looks) -> None:
+        self._enter("set_looks")
+        self.looked = looks
 
     def close(self) -> None:
         self._enter("close")

@@ -5,6 +5,8 @@ from dataclasses import asdict, dataclass
 from time import perf_counter
 from typing import Any
 
+from umg_search.addresses import is_server
+from umg_search.cli.queue_checks import check_queue
 from umg_search.encoding.encoders import Encoders
 from umg_search.encoding.models import choose_device
 from umg_search.errors import ConfigurationError, IndexMismatch, NoIndexSet, UmgError
@@ -105,6 +107,8 @@ def _check(engine: Engine | None, settings: Settings, findings: _Findings) -> No
     wanted = _new_models(settings, models)
     if engine is not None:
         findings.add(engine.diagnose(wanted))
+        if is_server(settings.engine):
+            findings.add(check_queue(engine, settings))
     if engine is not None and index is not None:
         findings.add([documents(engine)])
         _compare(index.spec, wanted, settings, models)

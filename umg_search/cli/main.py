@@ -12,7 +12,7 @@ from typer.exceptions import TyperException
 
 from umg_search.cli import commands, evaluation, ingesting, progress, queue, sets, tuning, workers
 from umg_search.cli.output import complain, out
-from umg_search.errors import ConfigurationError, DocumentError, EngineError, QueueError, UmgError
+from umg_search.errors import ConfigurationError, DocumentError, EngineError, NoIndexSet, QueueError, UmgError
 
 app = typer.Typer(
     name="umg",
@@ -57,6 +57,7 @@ class ExitCode(IntEnum):
     DOCUMENTS_FAILED = 1
     WRONG_USE = 2
     ENGINE = 3
+    NOTHING_YET = 4
     FAULT = 70
     INTERRUPTED = 130
 
@@ -109,6 +110,8 @@ def _explained(error: Exception) -> int:
 
 
 def _code(error: UmgError) -> ExitCode:
+    if isinstance(error, NoIndexSet):
+        return ExitCode.NOTHING_YET
     if isinstance(error, ConfigurationError):
         return ExitCode.WRONG_USE
     if isinstance(error, DocumentError):

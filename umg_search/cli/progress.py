@@ -7,9 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
+from ingest.control import known_batch
 from umg_search.cli.commands import AsJson, opened, opened_queue
 from umg_search.cli.output import err, out, print_json, print_status, status_json
-from umg_search.errors import ConfigurationError
 from umg_search.model import DEFAULT_COLLECTION, Backlog, Batch, DocumentState, LedgerEntry
 from umg_search.ports import Engine, Queue
 from umg_search.ports import Selection as Chosen
@@ -18,6 +18,9 @@ from umg_search.store.reader import Reader
 
 WATCH_S = 1.0
 """Seconds from one look to the next with --watch."""
+
+SUBMITTING_S = 60.0
+"""A submission that is not complete and queues nothing for so long was interrupted."""
 
 PENDING = (DocumentState.QUEUED, DocumentState.ENCODING, DocumentState.WRITING)
 """States of documents that a worker has still to finish."""
@@ -41,9 +44,9 @@ def status(
     settings = load_settings()
     with opened(settings) as engine, opened_queue(settings) as queue:
         if batch is not None:
-            _known(queue, batch)
+            known_batch(queue, batch)
         if watch:
-            _watch(engine, batch)
+            _watch(engine, queue, batch)
         if failed:
             return _print_failed(engine, batch, as_json=as_json)
         if batch is not None:
@@ -74,7 +77,7 @@ def _print_all(engine: Engine, queue: Queue | None, *, as_json: bool) -> int:
 
 
 def _print_batch(engine: Engine, queue: Queue | None, batch: str, *, as_json: bool) -> int:
-    known = _known(queue, batch)
+    known = known_batch(queue, batch)
     counts = engine.states(batch=batch)
     at_work = list(engine.entries(held=True, batch=batch))
     if as_json:
@@ -100,27 +103,32 @@ def _print_failed(engine: Engine, batch: str | None, *, as_json: bool) -> int:
     return 1 if entries else 0
 
 
-def _watch(engine: Engine, batch: str | None) -> None:
-    """Show counts whenever they change, on one line where a person watches, until nothing is pending."""
+def _watch(engine: Engine, queue: Queue | None, batch: str | None) -> None:
+    """Show counts whenever they change, on one line where a person watches, until nothing is pending.
+
+    A submission that is still being made may have nothing pending for now.
+    """
     last: Mapping[DocumentState, int] | None = None
+    changed = time.monotonic()
     with err.status("") as line:
         while True:
+            being_made = batch is not None and _is_being_made(known_batch(queue, batch))  # before what it has queued
             counts = engine.states(batch=batch)
             if counts != last:
+                changed = time.monotonic()
                 line.update(_line(counts))
                 if not err.is_terminal:
                     err.print(_line(counts))
-            if not any(counts.get(state) for state in PENDING):
+            if not any(counts.get(state) for state in PENDING) and not (
+                being_made and time.monotonic() - changed < SUBMITTING_S
+            ):
                 return
             last = counts
             time.sleep(WATCH_S)
 
 
-def _known(queue: Queue | None, batch: str) -> Batch:
-    found = queue.batch(batch) if queue is not None else None
-    if found is None:
-        raise ConfigurationError(f"There is no submission {batch!r}: `umg status` names the latest.")
-    return found
+def _is_being_made(batch: Batch) -> bool:
+    return not batch.complete and not batch.cancelled
 
 
 def _rows(entries: list[LedgerEntry]) -> list[dict[str, Any]]:

@@ -202,12 +202,13 @@ def _finite(vectors: Sequence[SparseVector]) -> tuple[list[SparseVector], list[i
 
 
 def _name(granularity: Granularity, window: Window) -> str:
-    return f"{granularity.label}[{window.first}:{window.last}]"
+    """Return what a warning calls a window: sentences as people count, from 1 and the last included."""
+    return f"{window.first + 1}-{window.last} ({granularity.label})"
 
 
 def _warning(names: Sequence[str], what: str) -> str:
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return f"windows {', '.join(names[:_NAMED])}{more} {what}" if names else ""
+    return f"windows of sentences {', '.join(names[:_NAMED])}{more} {what}" if names else ""
 
 
 def _said_and_kind(error: Exception) -> tuple[str, str]:

@@ -60,7 +60,7 @@ from umg_search.model.identity import (
     generation_of,
     version_of,
 )
-from umg_search.model.jobs import Backlog, Batch, Failure, Job, QueuedText, Stage, TextKey, Ticket
+from umg_search.model.jobs import Backlog, Batch, Failure, Job, Looks, OldText, QueuedText, Stage, TextKey, Ticket
 from umg_search.model.lists import (
     Candidates,
     Counts,
@@ -144,7 +144,9 @@ __all__ = [
     "IntArray",
     "Job",
     "LedgerEntry",
+    "Looks",
     "Not",
+    "OldText",
     "Or",
     "Outcome",
     "Prefix",

@@ -74,6 +74,13 @@ class QueuedText:
     since: float
 
 
+class OldText(NamedTuple):
+    """A raw document that has waited for long, and the engine's mark of when it was queued the last time."""
+
+    key: TextKey
+    mark: tuple[int, int]
+
+
 @dataclass(frozen=True, slots=True)
 class Batch:
     """A submission: when it was made (seconds since the epoch), and what became of its documents at that moment."""
@@ -91,6 +98,13 @@ class Batch:
     def total(self) -> int:
         """Documents that were submitted so far; all of them once `complete`."""
         return self.queued + self.unchanged + self.failed
+
+
+class Looks(NamedTuple):
+    """When a sweeper looked (seconds since the epoch, 0: never): the last time, and half a lease or more before."""
+
+    last: float = 0.0
+    before: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

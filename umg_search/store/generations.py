@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from umg_search.model import (
+    BLOCK_SENTENCES,
     Document,
     DocumentHash,
     DocumentVersion,
@@ -111,10 +112,10 @@ def clear(
 
 
 def name(part: ChunkId | BlockId) -> str:
-    """Return what a reason calls a chunk or a block."""
+    """Return what a reason calls a chunk or a block; people count sentences from 1."""
     if isinstance(part, ChunkId):
-        return f"chunk {part.granularity.label} from sentence {part.first}"
-    return f"text block {part.number}"
+        return f"chunk {part.granularity.label} from sentence {part.first + 1}"
+    return f"text block from sentence {part.number * BLOCK_SENTENCES + 1}"
 
 
 def _before(entry: LedgerEntry, label: str, before: float) -> list[Retired]:

@@ -51,12 +51,21 @@ def still_wanted(document: Document, before: LedgerEntry | None, now: LedgerEntr
     Not where another writer deleted it or changed its title, metadata or ACL, unless to those of the document: what was
     reported there must hold, above all who may read it.
     """
-    existed = before is not None and before.key is not None
-    if now is None or now.key is None:  # a sweep touches tombstones too; a return and another deletion count up
-        return not existed and (now.next_generation if now else 1) <= (before.next_generation if before else 1)
-    if not now.text_fingerprint:  # begun and never finished, so nothing was reported
+    if deleted_since(before, now):
+        return False
+    if now is None or not now.text_fingerprint:  # begun and never finished, so nothing was reported
         return True
+    existed = before is not None and before.key is not None
     return same_attributes(now, document) or (before is not None and existed and same_attributes(now, before))
+
+
+def deleted_since(before: LedgerEntry | None, now: LedgerEntry | None) -> bool:
+    """Return whether a document was deleted after the ledger said `before`, and is not there `now`."""
+    if now is not None and now.key is not None:
+        return False
+    # A sweep touches tombstones too; a return and another deletion count up.
+    existed = before is not None and before.key is not None
+    return existed or (now.next_generation if now else 1) > (before.next_generation if before else 1)
 
 
 def normal_acl(acl: Iterable[str]) -> tuple[str, ...]:

@@ -1,9 +1,10 @@
 """The queue of asynchronous ingestion, in an index of the server beside the ledger.
 
-Its records are told apart by `kind` and by the beginning of their ids: texts, runs, submissions, and the broker's mark.
+Its records are told apart by `kind` and by the beginning of their ids: texts, runs, submissions, the broker's
+mark, and when a sweeper looked.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 from urllib.parse import quote
@@ -11,7 +12,7 @@ from urllib.parse import quote
 import orjson
 
 from umg_search.errors import EngineError
-from umg_search.model import Backlog, Batch, Document, QueuedText, TextKey
+from umg_search.model import Backlog, Batch, Document, Looks, OldText, QueuedText, TextKey
 from umg_search.settings import Settings
 from umg_search.store import mappings
 from umg_search.store.actions import Action
@@ -23,8 +24,9 @@ from umg_search.store.names import Names, document_hash, document_id
 from umg_search.store.server import PAGE, SEE_TO, exists, multi_get, reason_for, refresh
 from umg_search.store.server_sets import create, size_of
 
-_GONE = 404
+_GONE_OR_CHANGED = frozenset({404, 409})
 _MARKER = "marker"
+_LOOKS = "looks"
 
 
 class ServerQueue:
@@ -66,9 +68,9 @@ class ServerQueue:
 
     def delete_texts(self, keys: Sequence[TextKey]) -> None:
         """Delete raw documents by id."""
-        self._delete([_text_id(key) for key in keys])
+        self._delete(dict.fromkeys(_text_id(key) for key in keys))
 
-    def text_keys(self, *, before: float) -> Iterator[TextKey]:
+    def old_texts(self, *, before: float) -> Iterator[OldText]:
         """Go through the texts that were queued before a time, page by page."""
         hits = self._search(
             {
@@ -76,9 +78,14 @@ class ServerQueue:
                 "sort": [{"text": "asc"}],
                 "size": PAGE,
                 "_source": False,
+                "seq_no_primary_term": True,
             }
         )
-        yield from (_text_key(hit["_id"]) for hit in hits)
+        yield from (OldText(_text_key(hit["_id"]), (hit["_seq_no"], hit["_primary_term"])) for hit in hits)
+
+    def delete_old_texts(self, texts: Sequence[OldText]) -> int:
+        """Delete raw documents on condition that they are as they were found."""
+        return self._delete({_text_id(text.key): text.mark for text in texts})
 
     def backlog(self) -> Backlog:
         """Measure what waits, and what the disks still take above the watermark from which shards are moved away."""
@@ -112,13 +119,13 @@ class ServerQueue:
 
     def end_run(self, run: str) -> None:
         """Forget a run."""
-        self._delete([f"run.{run}"])
+        self._delete({f"run.{run}": None})
 
     def end_runs(self, *, before: float) -> int:
         """Forget the runs whose time was over before a time."""
         query = _of_kind("run", {"range": {"until": {"lt": before}}})
         over = [hit["_id"] for hit in self._search({"query": query, "sort": [{"until": "asc"}], "size": PAGE})]
-        self._delete(over)
+        self._delete(dict.fromkeys(over))
         return len(over)
 
     # --- submissions and the broker -----------------------------------------------------------------------------
@@ -141,6 +148,16 @@ class ServerQueue:
         hits = self._server.call("POST", f"/{self._names.queue}/_search", body).body["hits"]["hits"]
         return [Batch(**hit["_source"]["batch"]) for hit in hits]
 
+    def old_batches(self, *, before: float) -> Sequence[Batch]:
+        """Return the submissions that were made before a time."""
+        query = _of_kind("batch", {"range": {"since": {"lt": before}}})
+        hits = self._search({"query": query, "sort": [{"since": "asc"}], "size": PAGE})
+        return [Batch(**hit["_source"]["batch"]) for hit in hits]
+
+    def delete_batches(self, ids: Sequence[str]) -> None:
+        """Forget submissions."""
+        self._delete(dict.fromkeys(f"batch.{each}" for each in ids))
+
     def marker(self) -> str | None:
         """Return the mark that the broker had."""
         (source,) = self._get([_MARKER])
@@ -149,6 +166,15 @@ class ServerQueue:
     def set_marker(self, marker: str) -> None:
         """Remember the broker's mark."""
         self._put(_MARKER, {"kind": _MARKER, "marker": marker})
+
+    def looks(self) -> Looks:
+        """Return when a sweeper looked."""
+        (source,) = self._get([_LOOKS])
+        return Looks() if source is None else Looks(last=source["since"], before=source["until"])
+
+    def set_looks(self, looks: Looks) -> None:
+        """Note when a sweeper looked."""
+        self._put(_LOOKS, {"kind": _LOOKS, "since": looks.last, "until": looks.before})
 
     def close(self) -> None:
         """Nothing to release: connections end with the process."""
@@ -163,12 +189,15 @@ class ServerQueue:
         found = multi_get(self._server, [{"_index": self._names.queue, "_id": each} for each in ids])
         return [None if item is None else item["_source"] for item in found]
 
-    def _delete(self, ids: Iterable[str]) -> None:
-        todo = [Action(each, _head("delete", self._names.queue, each)) for each in ids]
-        failed = [o for o in self._bulk.send(todo) if not o.done and o.status != _GONE]
+    def _delete(self, ids: Mapping[str, tuple[int, int] | None]) -> int:
+        """Delete records, each only if its mark is still the current one (None: in any case); return how many were."""
+        todo = [Action(each, _head("delete", self._names.queue, each, mark)) for each, mark in ids.items()]
+        outcomes = list(self._bulk.send(todo))
+        failed = [o for o in outcomes if not o.done and o.status not in _GONE_OR_CHANGED]
         if failed:
             reason = reason_for(failed[0], self._server.where)
             raise EngineError(f"{self._server.where} keeps entries of {self._names.queue} ({reason}): {SEE_TO}.")
+        return sum(outcome.done for outcome in outcomes)
 
     def _search(self, body: dict[str, Any]) -> Iterator[Mapping[str, Any]]:
         """Go through hits page by page, in the order of the body's sort."""
@@ -184,8 +213,9 @@ class ServerQueue:
         return _head(operation, self._names.queue, id) + orjson.dumps(source) + b"\n"
 
 
-def _head(operation: str, index: str, id: str) -> bytes:
-    return orjson.dumps({operation: {"_index": index, "_id": id}}) + b"\n"
+def _head(operation: str, index: str, id: str, mark: tuple[int, int] | None = None) -> bytes:
+    condition = {} if mark is None else {"if_seq_no": mark[0], "if_primary_term": mark[1]}
+    return orjson.dumps({operation: {"_index": index, "_id": id, **condition}}) + b"\n"
 
 
 def _of_kind(kind: str, *conditions: Mapping[str, Any]) -> dict[str, Any]:

@@ -38,6 +38,12 @@ from umg_search.store.reports import CONFLICT, by_key, failure, stored
 GRACE_SECONDS = 60.0
 """How long replaced text stays readable for searches that began before; longer than any search."""
 
+UNFINISHED_GRACES = 60
+"""After so many graces a write that nobody holds a lease for counts as abandoned: an hour by default.
+
+A batch of large documents is written for longer than one grace, and its writer may be any process.
+"""
+
 _PAGE = 500
 
 _REBUILD = "run `umg index rebuild`, which builds a set with these settings beside it, then `umg index activate`"
@@ -91,7 +97,7 @@ class Writer:
         or ACL that another writer reported since then holds, and the document fails. IndexMismatch where another set,
         with another specification, became active meanwhile.
         """
-        reports = by_key(self.mark_failed(index, list(_misfits(index, documents)), run=run))
+        reports = by_key(self.mark_failed(index, list(_misfits(index, documents)), seen, run=run))
         waiting = [encoded for encoded in documents if encoded.split.document.key not in reports]
         seen = self._entries(index, _keys(waiting)) if seen is None else seen
         jobs = jobs_of(seen)
@@ -117,7 +123,7 @@ class Writer:
         fails where others are always faster, deleted it, or changed title, metadata or ACL since it was `seen`.
         """
         wrong = [(d, Failure(why, Stage.WRITING)) for d in documents if (why := misfit(d, index.spec))]
-        reports = by_key(self.mark_failed(index, wrong, run=run))
+        reports = by_key(self.mark_failed(index, wrong, seen, run=run))
         lost, changing = self._attributes.write(index, [d for d in documents if d.key not in reports], seen, run)
         reports |= lost
         jobs = {entry.document: job_of(entry) for _, entry in changing} if seen is None else jobs_of(seen)
@@ -126,7 +132,7 @@ class Writer:
                 break
             failed = self._attributes.publish(index, [entry for _, entry in changing])
             broken = [(d, Failure(failed[e.document], Stage.WRITING)) for d, e in changing if e.document in failed]
-            reports |= by_key(self.mark_failed(index, broken, run=run))
+            reports |= by_key(self.mark_failed(index, broken, {e.document: e for _, e in changing}, run=run))
             whole = [(d, e) for d, e in changing if e.document not in failed]
             settled, overtaken = self._attributes.settle(whole, jobs, run)
             reports |= settled
@@ -173,18 +179,27 @@ class Writer:
         ]
 
     def mark_failed(
-        self, index: IndexSet | None, failures: Sequence[tuple[Document, Failure]], *, run: str = ""
+        self,
+        index: IndexSet | None,
+        failures: Sequence[tuple[Document, Failure]],
+        seen: Seen | None = None,
+        *,
+        run: str = "",
     ) -> list[IngestReport]:
         """Note in the ledger why documents could not be stored, except of those that it could not store either.
 
         The text that was live stays. So does a job that waits or that somebody else has: it is for another text. One
-        that failed goes, where a later text failed without a job.
+        that failed goes, where a later text failed without a job. A document that was deleted since it was `seen`
+        stays deleted.
         """
         waiting = {document.key.hash: (document, why) for document, why in failures if not unstorable(document)}
         for _ in range(ATTEMPTS):
             if not waiting:
                 break
             entries = self._entries(index, [document.key for document, _ in waiting.values()])
+            if seen is not None:
+                gone = [key for key in waiting if ledger.deleted_since(seen.get(key), entries.get(key))]
+                waiting = {key: item for key, item in waiting.items() if key not in gone}
             before = {key: entries.get(key) or ledger.blank(document.key) for key, (document, _) in waiting.items()}
             mine = [key for key, entry in before.items() if (held_by(entry, run) if run else not entry.pending)]
             # Without a run the document came directly, after the one whose job had failed: that is not tried again.
@@ -202,13 +217,11 @@ class Writer:
     def sweep(self, index: IndexSet) -> int:
         """Delete what was replaced or left unfinished before the grace; return how many documents had any.
 
-        Documents whose job is in a run's hands are left for a later sweep: a large one is written for longer than the
-        grace, and would never be done.
+        Documents that somebody is writing are left for a later sweep: a large one is written for longer than the grace,
+        and would never be done.
         """
         before = self._clock() - self._grace
-        old = (
-            entry for entry in self._engine.entries(retired_before=before) if not (entry.pending and entry.pending.run)
-        )
+        old = (entry for entry in self._engine.entries(retired_before=before) if not self._is_being_written(entry))
         count = 0
         while page := list(islice(old, _PAGE)):
             # The fence comes first: a writer that is still busy with such a generation must not make it live any more.
@@ -246,7 +259,7 @@ class Writer:
         generations.tidy(self._engine, index, begun, finished)
         reports = {w.document.key: stored(w, index) for w in begun if w.entry.document in finished}
         broken = [(w.document, Failure(failed[w.version], Stage.WRITING)) for w in begun if w.version in failed]
-        return reports | by_key(self.mark_failed(index, broken, run=run))
+        return reports | by_key(self.mark_failed(index, broken, entries, run=run))
 
     def _active(self, index: IndexSet) -> IndexSet:
         """Return the set that is active at this moment."""
@@ -297,6 +310,14 @@ class Writer:
                     refused(key, reason)
                 return True
         raise WriteConflict(f"Document {key.id!r} is being changed by another writer: delete it again.")
+
+    def _is_being_written(self, entry: LedgerEntry) -> bool:
+        """Tell whether a run has the document's job, or a write without one may be going on."""
+        if entry.key is None:
+            return False
+        begun = [item.since for state in entry.sets.values() for item in ledger.unfinished(state)]
+        recent = self._clock() - UNFINISHED_GRACES * self._grace
+        return bool(entry.pending and entry.pending.run) or any(since > recent for since in begun)
 
     def _sets_of(self, index: IndexSet | None, entries: Sequence[LedgerEntry]) -> Mapping[str, IndexSet]:
         return generations.sets_of(self._engine, index, entries)

@@ -79,7 +79,7 @@ def test_a_backlog_beyond_its_bound_is_refused_whole(umg: Deployment, tmp_path: 
     path.write_text(json.dumps({"id": "a", "text": "It goes on. " * 100_000}) + "\n", encoding="utf-8")
     refused = umg.run("submit", path, expected=3)
     assert "1000000" in refused.err.replace(",", "")
-    assert "Nothing is indexed" in umg.run("status", expected=2).err
+    assert "Nothing is indexed" in umg.run("status", expected=4).err
 
 
 def test_wrong_use_is_said_in_one_sentence(umg: Deployment, folder: Path) -> None:
@@ -91,6 +91,29 @@ def test_wrong_use_is_said_in_one_sentence(umg: Deployment, folder: Path) -> Non
     umg.settings["UMG_ENGINE"] = f"embedded:{folder}"
     for command in (["submit", folder], ["worker"], ["retry", "--failed"], ["cancel", "b"], ["sweeper", "--once"]):
         assert "UMG_ENGINE" in umg.run(*command, expected=2).err
+
+
+def test_the_doctor_looks_at_redis_jobs_and_sweeper(umg: Deployment, folder: Path) -> None:
+    def checks(code: int = 0) -> dict[str, tuple[str, str]]:
+        found = umg.json("doctor", expected=code)["checks"]
+        return {each["check"]: (each["verdict"], each["found"] + each["remedy"]) for each in found}
+
+    broker = umg.settings["UMG_BROKER"]
+    umg.settings["UMG_BROKER"] = "redis://127.0.0.1:9/0"
+    verdict, said = checks()["broker"]
+    assert (verdict, "nothing was submitted here" in said, "127.0.0.1:9" in said) == ("unknown", True, True)
+    umg.run("submit", folder)
+    assert checks(3)["broker"][0] == "error"
+    umg.settings["UMG_BROKER"] = broker
+    found = checks()
+    names = ("broker", "messages", "jobs", "sweeper")
+    assert {name: found[name][0] for name in names} == {**dict.fromkeys(names, "ok"), "sweeper": "warning"}
+    assert "umg sweeper" in found["sweeper"][1]
+    umg.run("sweeper", "--once")
+    found = checks()
+    assert {name: found[name][0] for name in names} == dict.fromkeys(names, "ok")
+    assert "1 messages wait" in found["broker"][1]
+    assert found["jobs"][1] == "3 queued"
 
 
 def test_what_is_refused_at_submission_is_shown_whole_and_is_not_tried_again(

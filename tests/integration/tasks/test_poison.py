@@ -19,7 +19,7 @@ POISON = {
 }
 
 
-LIMITS = {"task_time_limit_s": 15, "worker_memory_mb": 2048, "ingest_batch_chars": 1_000}
+LIMITS = {"task_time_limit_s": 30, "worker_memory_mb": 2048, "ingest_batch_chars": 1_000}
 
 
 @pytest.mark.long

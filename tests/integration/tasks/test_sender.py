@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import time
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -88,3 +89,23 @@ def test_a_password_is_never_shown() -> None:
         make_sender(settings).send("b1", TICKETS)
     assert "s3cret" not in str(caught.value)
     assert "127.0.0.1:9" in str(caught.value)
+
+
+def test_what_redis_tells_of_itself_and_of_the_messages(post: Post) -> None:
+    assert post.sender.facts().marker is None
+    post.sender.send("b1", TICKETS)
+    post.sender.set_marker("mark")
+    with redis.Redis(port=post.server.port) as client:
+        client.hset(f"{QUEUE}-unacked", "tag", "taken")
+        client.config_set("maxmemory", 100_000_000)
+        client.config_set("maxmemory-policy", "allkeys-lru")
+        client.acl_setuser("ann", enabled=True, nopass=True, keys="*", commands=["+@all", "-info"])
+    facts = post.sender.facts()
+    assert (facts.waiting, facts.taken, facts.marker) == (1, 1, "mark")
+    assert (facts.policy, facts.max_bytes) == ("allkeys-lru", 100_000_000)
+    assert re.fullmatch(r"\d+\.\d+\.\d+", facts.version)
+    broker = f"redis://ann:any@127.0.0.1:{post.server.port}/0"
+    settings = Settings(engine="http://127.0.0.1:1", prefix="letters", broker=broker)  # type: ignore[arg-type]
+    less = make_sender(settings).facts()
+    assert (less.waiting, less.version, less.policy) == (1, "", "")
+    assert "any" not in less.where

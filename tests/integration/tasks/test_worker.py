@@ -94,6 +94,9 @@ def test_a_worker_that_is_asked_to_stop_hands_back_at_once(umg: Deployment, corp
     worker.terminate()
     assert worker.wait(20) == 0
     assert time.monotonic() - began < 10
+    lines = (umg.folder / "worker-0.log").read_text(encoding="utf-8").splitlines()
+    assert [line for line in lines if not line.startswith("{")] == []
+    assert json.loads(lines[-1])["event"] == "worker stopped"
     known = umg.json("status", "--batch", batch)
     assert (known["documents"], known["at_work"]) == ({"queued": 6}, [])
 

@@ -157,7 +157,7 @@ def test_a_window_without_a_usable_vector_is_named_and_the_rest_is_kept(mark: st
     assert result.document.dense[Granularity.G2].any(axis=1).tolist() == [False, False, True, True]
     assert result.document.dense[Granularity.G4].any(axis=1).all()
     assert len(result.warnings) == 1
-    assert "g02[0:2], g02[1:3] have no dense vector" in result.warnings[0]
+    assert "windows of sentences 1-2 (g02), 2-3 (g02) have no dense vector" in result.warnings[0]
 
 
 def test_a_document_without_any_usable_vector_fails() -> None:
@@ -172,7 +172,7 @@ def test_sparse_weights_that_are_infinite_are_left_out_and_named() -> None:
     made, _ = encoders()
     result = encoded(made.encode([split("a", "INF. ", "Two. ", "Three. ")])[0])
     assert all(np.isfinite(v.weights).all() for rows in result.document.sparse.values() for v in rows)
-    assert result.warnings == ("windows g02[0:2] lost sparse weights that are NaN or infinite",)
+    assert result.warnings == ("windows of sentences 1-2 (g02) lost sparse weights that are NaN or infinite",)
 
 
 def test_a_document_that_breaks_the_model_fails_alone_with_a_reason_on_one_line() -> None:

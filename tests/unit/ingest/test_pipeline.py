@@ -74,7 +74,7 @@ def test_why_a_document_failed_stands_in_the_ledger(engine: MemoryEngine) -> Non
 
 def test_warnings_of_the_encoders_reach_the_report(engine: MemoryEngine) -> None:
     (report,) = service(engine).ingest([Document(id="a", text=TEXT)])
-    assert report.warnings == ("windows g02[0:2] have no dense vector",)
+    assert report.warnings == ("windows of sentences 1-2 (g02) have no dense vector",)
 
 
 def test_the_same_document_three_times_ends_with_the_last(engine: MemoryEngine) -> None:

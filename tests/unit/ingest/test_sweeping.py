@@ -4,11 +4,12 @@ from collections.abc import Callable
 
 import pytest
 
-from ingest.sweeping import ORPHAN_S
+from ingest.sweeping import BATCH_DAYS, ORPHAN_S
 from tests.fakes.asynchronous import LEASE_S, RESEND_S, Site, document
 from tests.fakes.engine import MemoryEngine
 from tests.fakes.mortal import Killed, Life, Mortal
 from tests.fakes.queue import MemoryQueue
+from umg_search.errors import ConfigurationError
 from umg_search.model import Document
 from umg_search.store.ledger import UNFINISHED
 
@@ -52,8 +53,7 @@ def test_documents_of_a_dead_worker_are_sent_again_each_alone(site: Site) -> Non
     site.submit(A, B)
     die_at_work(site, "dead")
     assert site.sweep().revived == 0  # the lease is not over yet
-    site.now += LEASE_S
-    assert site.sweep().revived == 2
+    assert site.sweep_dead().revived == 2
     assert [len(tickets) for _, tickets in site.sender.messages] == [1, 1]
     site.work_all()
     assert [site.state(name) for name in "ab"] == ["searchable", "searchable"]
@@ -63,8 +63,7 @@ def test_a_document_that_kills_three_workers_is_set_aside(site: Site) -> None:
     site.submit(A)
     for death in range(3):
         die_at_work(site, f"dead{death}")
-        site.now += LEASE_S
-        report = site.sweep()
+        report = site.sweep_dead()
     assert (report.revived, report.failed) == (0, 1)
     assert (site.state("a"), site.entry("a").error_class, site.sender.messages) == ("failed", "WorkerLost", [])
 
@@ -132,6 +131,36 @@ def test_texts_that_nobody_names_go_after_a_time_and_others_stay(site: Site) -> 
     site.now += 1
     assert site.sweep().orphans == 1
     assert [text.document.id for text in site.queue.waiting.values()] == ["b"]
+
+
+def test_a_text_that_is_queued_again_while_a_sweep_takes_it_for_an_orphan_stays(site: Site) -> None:
+    site.submit(A)
+    site.engine.ledger.pop(A.key.hash)  # as if the submission had died before it
+    site.now += ORPHAN_S + 1
+    site.queue.before = lambda operation: submit_again() if operation == "delete_old_texts" else None
+
+    def submit_again() -> None:
+        site.queue.before = lambda _: None
+        site.submit(A)
+
+    assert site.sweep().orphans == 0
+    site.work_all()
+    assert (site.text("a"), site.state("a")) == (A.text, "searchable")
+
+
+def test_submissions_of_long_ago_are_forgotten_unless_documents_of_them_wait_or_failed(site: Site) -> None:
+    site.submit(A, batch="done")
+    site.submit(document("long", sentences=201), batch="failed")
+    site.work_all()
+    site.submit(B, batch="waits")
+    site.now += BATCH_DAYS * 86_400
+    assert site.sweep().batches == 0
+    site.now += 1
+    assert site.sweep().batches == 1
+    assert [site.queue.batch(name) is None for name in ("done", "failed", "waits")] == [True, False, False]
+    with pytest.raises(ConfigurationError, match="'done', or it was settled and is forgotten after 90 days"):
+        site.control().retry("done")
+    assert site.control().retry("failed").queued == 1
 
 
 def test_the_text_of_a_failed_document_stays_for_another_try(site: Site) -> None:

@@ -29,12 +29,13 @@ from umg_search.store.entries import ids_of
 from umg_search.store.plans import Change
 from umg_search.store.reader import Reader
 from umg_search.store.reports import CONFLICT, DELETED
-from umg_search.store.writer import Writer, check_same
+from umg_search.store.writer import UNFINISHED_GRACES, Writer, check_same
 from umg_search.windows import window_count
 
 SPEC = spec(experts=(Expert.LEXICAL,), granularities=(Granularity.G2, Granularity.G8))
 OLD = Document(id="d", text="Old one. Old two. Old three.")
 NEW = Document(id="d", text="New one. New two.")
+ABANDONED_S = UNFINISHED_GRACES * 60.0 + 1
 
 
 class Desk:
@@ -191,7 +192,7 @@ def test_what_an_abandoned_write_left_is_swept(desk: Desk) -> None:
     with pytest.raises(EngineError):
         desk.put(OLD)
     assert desk.engine.chunks
-    desk.now += 61
+    desk.now += ABANDONED_S
     assert desk.writer.sweep(desk.index) == 1
     assert not desk.engine.chunks
     assert not desk.engine.blocks
@@ -203,7 +204,7 @@ def test_a_sweep_makes_a_busy_writer_of_such_a_generation_begin_anew(desk: Desk)
     slow = desk.another()
 
     def sweep_meanwhile() -> None:
-        desk.now += 61
+        desk.now += ABANDONED_S
         desk.writer.sweep(desk.index)
 
     desk.engine.before("write_chunks", sweep_meanwhile)
@@ -217,7 +218,7 @@ def test_a_sweep_makes_a_busy_writer_of_such_a_generation_begin_anew(desk: Desk)
 def test_a_sweep_stops_a_busy_writer_before_it_deletes_what_that_wrote(desk: Desk) -> None:
     begun = desk.writer._begin(desk.index, [encoded(OLD, SPEC)], desk.writer._entries(desk.index, [OLD.key]))
     generations.write(desk.engine, desk.index, begun)
-    desk.now += 61
+    desk.now += ABANDONED_S
     finished: list[object] = []
     desk.engine.before("delete", lambda: finished.append(desk.writer._finish(desk.index, begun)))
     assert desk.another().sweep(desk.index) == 1
@@ -320,7 +321,7 @@ def test_a_chunk_that_the_engine_refuses_fails_its_document_and_leaves_the_old_t
     others = Document(id="x", text="Fine. Text.")
     failed, fine = desk.put(NEW, others)
     assert (failed.outcome, fine.outcome) == (Outcome.FAILED, Outcome.NEW)
-    assert failed.reason.endswith("from sentence 0: vector is NaN")
+    assert failed.reason.endswith("from sentence 1: vector is NaN")
     assert failed.reason.startswith("chunk g0")
     assert desk.text() == OLD.text
     entry = desk.entry()
@@ -411,7 +412,7 @@ def test_attributes_of_a_chunk_that_is_missing_are_a_failure_that_names_it(desk:
     for chunk in chunk_ids(desk.engine, Granularity.G8):
         del desk.engine.chunks[chunk]
     (report,) = desk.writer.update_attributes(desk.index, [replace(OLD, acl=("bob",))])
-    assert (report.outcome, report.reason) == (Outcome.FAILED, "chunk g08 from sentence 0: missing")
+    assert (report.outcome, report.reason) == (Outcome.FAILED, "chunk g08 from sentence 1: missing")
     assert desk.writer.plan(desk.index, [replace(OLD, acl=("bob",))]) == [Change.ATTRIBUTES]
 
 
@@ -489,7 +490,7 @@ def test_a_deletion_that_the_engine_refuses_is_told_of_and_a_sweep_tries_again(d
     desk.engine.kept = {chunk: "index is blocked"}
     told: list[tuple[DocumentKey, str]] = []
     found = desk.writer.delete(desk.index, [OLD.key], refused=lambda key, why: told.append((key, why)))
-    assert (found, told) == ([True], [(OLD.key, "chunk g08 from sentence 0: index is blocked")])
+    assert (found, told) == ([True], [(OLD.key, "chunk g08 from sentence 1: index is blocked")])
     assert desk.entry().key is None
     assert set(desk.engine.chunks) == {chunk}
     desk.engine.kept = {}

@@ -1,6 +1,7 @@
 """The options of the Celery application, and how they hang together."""
 
 import pytest
+from pydantic import ValidationError
 
 from tasks.app import make_app, options, soft_limit, visibility_timeout
 from tasks.messages import INGEST, SWEEP
@@ -38,6 +39,9 @@ def test_all_keys_in_redis_begin_with_the_prefix() -> None:
     assert {INGEST, SWEEP} <= set(make_app(SETTINGS).tasks)
     keys = [value for name, value in values["broker_transport_options"].items() if name.endswith("_key")]
     assert [key for key in [values["task_default_queue"], *keys] if not key.startswith("umg-handbook")] == []
+    for key in keys:  # no other prefix makes a queue of this name
+        with pytest.raises(ValidationError):
+            Settings(prefix=key.removeprefix("umg-"))
     assert len(set(keys)) == len(keys) == 3
 
 

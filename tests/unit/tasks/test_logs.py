@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 import structlog
+from billiard.util import get_logger
 
 from ingest.sweeping import SweepReport
 from ingest.work import WorkReport
@@ -22,6 +23,7 @@ def _logs_as_before() -> Iterator[None]:
     root.handlers[:], root.level = handlers, level
     logging.captureWarnings(capture=False)
     structlog.reset_defaults()
+    get_logger().handlers.clear()
 
 
 def printed(capsys: pytest.CaptureFixture[str]) -> list[dict]:
@@ -54,6 +56,13 @@ def test_ids_end_with_the_message(capsys: pytest.CaptureFixture[str]) -> None:
     (line,) = printed(capsys)
     assert "batch" not in line
     assert (line["held"], line["wait_s"]) == (2, 1.3)
+
+
+def test_what_the_pool_says_of_a_dead_child_is_json_too(capsys: pytest.CaptureFixture[str]) -> None:
+    configure_logs()
+    get_logger().error("Process %r exited", "ForkPoolWorker-1")
+    (line,) = printed(capsys)
+    assert (line["event"], line["level"]) == ("Process 'ForkPoolWorker-1' exited", "error")
 
 
 def test_a_sweep_that_found_nothing_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:
