@@ -82,6 +82,10 @@ def search(
     min_relevance: Annotated[
         float | None, typer.Option(help="Least relevance of a context, a cosine from -1 to 1.", show_default=False)
     ] = None,
+    answered_at: Annotated[
+        float | None,
+        typer.Option(help="Relevance of the best hit from which a question counts as answered.", show_default=False),
+    ] = None,
     title_weight: Annotated[
         float, typer.Option(help="Weight of titles beside texts in lexical search.")
     ] = DEFAULTS.title_weight,
@@ -101,6 +105,7 @@ def search(
             min_sentences=min_sentences,
             max_per_document=max_per_document,
             min_relevance=min_relevance,
+            answered_at=answered_at,
             title_weight=title_weight,
         ),
         group_by=group_by,
