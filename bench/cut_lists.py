@@ -74,11 +74,11 @@ def cases(folder: Path, questions: int, cache: Path, *, passages: int = 0, dense
 
 def _drawn(documents: Sequence[Document], questions: Sequence[Question], count: int) -> list[Document]:
     """Return the documents that stand with the questions in their set, and others up to a number; 0: all."""
-    own = {id for question in questions for id in question.metadata.get("context_doc_ids", ())}
+    own = {name for question in questions for name in question.metadata.get("context_doc_ids", ())}
     own |= {key.id for question in questions for key in question.documents}
     others = [document.id for document in documents if document.id not in own]
     more = min(len(others), max(0, count - len(own))) if count else len(others)
-    named = own | set(random.Random(0).sample(others, more))
+    named = own | set(random.Random(0).sample(others, more))  # noqa: S311 - a sample, no secret
     return [document for document in documents if document.id in named]
 
 

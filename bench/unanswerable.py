@@ -1,7 +1,7 @@
 """Questions that no document answers, of four kinds, made up for this purpose.
 
-`letters` are no words, `words` are words without a sentence, `nonsense` is grammatical and means nothing, `elsewhere` are
-real questions about invented places and people, which no corpus of public texts can answer.
+`letters` are no words, `words` are words without a sentence, `nonsense` is grammatical and means nothing, `elsewhere`
+are real questions about invented places and people, which no corpus of public texts can answer.
 """
 
 from collections.abc import Mapping, Sequence

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from umg_search.errors import ConfigurationError
+from umg_search.evaluation.answerability import Answerability, answerability
 from umg_search.evaluation.baselines import Method, methods_of
 from umg_search.evaluation.cache import Cache
 from umg_search.evaluation.cutting import under
@@ -49,7 +50,10 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Evaluated:
-    """Figures, and what they were measured on; `unjudged` questions expect nothing."""
+    """Figures, and what they were measured on; `unjudged` questions expect nothing.
+
+    `answerability` is there where some of them are known to have no answer.
+    """
 
     evaluation: Evaluation
     engine: EngineInfo
@@ -57,6 +61,7 @@ class Evaluated:
     scoping: Scoping
     unjudged: int
     written: Written | None
+    answerability: Answerability | None = None
 
 
 def target_of(dataset: Dataset, settings: Settings, cache: Cache) -> Target:
@@ -84,10 +89,11 @@ def evaluate(
     questions = located(dataset, texts).questions
     encoders = target.own.encoders if target.own else encoders_of(target.settings)(index.spec)
     listing = Listing(engine, index, encoders, cache, depth=max(method.depth for method in methods))
-    runner = Runner(listing, texts, encoders.counter, Place(scoping, plan.principals))
-    evaluation = runner.run(questions, methods, plan.budgets, progress)
+    place = Place(scoping, plan.principals)
+    evaluation = Runner(listing, texts, encoders.counter, place).run(questions, methods, plan.budgets, progress)
     unjudged = len(questions) - len(evaluation.figures)
-    return Evaluated(evaluation, engine.info(), index, scoping, unjudged, written)
+    told = answerability(questions, listing, place, progress)
+    return Evaluated(evaluation, engine.info(), index, scoping, unjudged, written, told)
 
 
 def chosen(methods: Sequence[Method], plan: Plan) -> tuple[Method, ...]:

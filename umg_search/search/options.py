@@ -40,9 +40,9 @@ class RankingOptions:
     limit for spans; 0: no limit. `cut` looks at the 30 best units, sentences or runs. `depth` hits a channel. `floor`
     in tokens. `overlap` is the share of the shorter unit above which two units of a document are taken for the same; 1
     turns de-duplication off. `max_per_document` None: no limit; the budget that it frees goes to other documents.
-    `min_relevance` leaves contexts out whose relevance is lower or not known. `answered_at` is the relevance of the best
-    hit from which a question counts as answered, None: nothing is said of it. `title_weight` is that of titles beside
-    texts for the lexical expert, 0: titles are not asked.
+    `min_relevance` leaves contexts out whose relevance is lower or not known. `answered_at` is the relevance of the
+    best hit from which a question counts as answered, None: nothing is said of it. `title_weight` is that of titles
+    beside texts for the lexical expert, 0: titles are not asked.
     """
 
     select: Selection = Selection.SPANS
