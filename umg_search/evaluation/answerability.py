@@ -118,6 +118,12 @@ def _confidence(lists: Lists, expert: Expert) -> float | None:
     return sum(own) / len(own) if own else 0.0
 
 
+def _mean_best(lists: Lists) -> float | None:
+    """Return the mean over window lengths of the best cosine, None without a dense list."""
+    best = [float(own.scores.max()) for own in lists if own.channel.expert is Expert.DENSE and len(own.hits)]
+    return sum(best) / len(best) if best else None
+
+
 def _best_context(lists: Lists) -> float:
     """Return the mass of the best evidence span under our defaults."""
     return max((item.score for item in rank(lists, RankingOptions()).kept), default=0.0)
@@ -148,6 +154,7 @@ def _evidence(lists: Lists) -> list[Evidence]:
 SIGNS: Mapping[str, Sign] = MappingProxyType(
     {
         "relevance": lambda _, lists: best_relevance(lists),
+        "mean_relevance": lambda _, lists: _mean_best(lists),
         "dense_lead": lambda _, lists: _of_finest(lists, Expert.DENSE, _lead),
         "dense_confidence": lambda _, lists: _confidence(lists, Expert.DENSE),
         "lexical_score": _best_score,
@@ -157,5 +164,6 @@ SIGNS: Mapping[str, Sign] = MappingProxyType(
         "best_context": lambda _, lists: _best_context(lists),
     }
 )
-"""Signs by name: the best cosine; by how many standard deviations the best score of a list leads; mean confidence of an
-expert's lists; the best lexical score a word; what experts agree on; the mass of the best context."""
+"""Signs by name: the best cosine; the mean over window lengths of the best cosine; by how many standard deviations the
+best score of a list leads; mean confidence of an expert's lists; the best lexical score a word; what experts agree on;
+the mass of the best context."""

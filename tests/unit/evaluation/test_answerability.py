@@ -20,6 +20,7 @@ def nothing(number: int = 1, **metadata: object) -> Question:
 def test_relevance_is_the_best_cosine_of_a_finest_window() -> None:
     lists = [ranked(dense(G2), (A, 0, 0.7), (A, 4, 0.2)), ranked(dense(G8), (B, 0, 0.9))]
     assert signs_of("who?", lists)["relevance"] == pytest.approx(0.7)
+    assert signs_of("who?", lists)["mean_relevance"] == pytest.approx((0.7 + 0.9) / 2)
     assert signs_of("who?", lists[1:])["relevance"] is None
 
 
