@@ -13,7 +13,7 @@ from pathlib import Path
 from bench.beside import Store, removed, stored
 from bench.evaluation import Corpus, encoded_corpus
 from umg_search.granularity import PARENT, Expert
-from umg_search.settings import PRESETS
+from umg_search.settings import DERIVED, PRESETS
 
 EXPERTS = ((Expert.DENSE, Expert.LEXICAL), (Expert.DENSE, Expert.SPARSE), tuple(Expert))
 
@@ -23,6 +23,7 @@ def narrowed(corpus: Corpus, preset: str, experts: tuple[Expert, ...]) -> Corpus
     spec = replace(
         corpus.spec,
         granularities=PRESETS[preset],
+        derived=DERIVED.get(preset, ()),
         experts=experts,
         sparse=corpus.spec.sparse if Expert.SPARSE in experts else None,
     )

@@ -1,4 +1,6 @@
-"""Print the time of fusion and selection over ten lists of 100 hits: `python -m bench.ranking`.
+"""Print the time of fusion and selection over ten lists of 100 hits, and of deriving eight of ten from two of 500.
+
+`python -m bench.ranking`
 
 The lists are drawn as those of 236 questions of chunking_eval_docs look, which have in the median 808 units of 42
 documents over 3,650 sentences: a few documents that several channels agree on, near the same places, and others once.
@@ -6,13 +8,14 @@ documents over 3,650 sentences: a few documents that several channels agree on, 
 
 import statistics
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 
-from umg_search.granularity import Channel, Expert, Granularity
+from umg_search.granularity import FINEST, Channel, Expert, Granularity
 from umg_search.model import DocumentHash, Evidence, RankedList, version_of
 from umg_search.ranking.axis import axis_of
+from umg_search.ranking.derivation import derive
 from umg_search.ranking.evidence import Normalisation, to_evidence
 from umg_search.ranking.fusion import by_length, fuse, units
 from umg_search.ranking.overlap import deduplicate
@@ -20,19 +23,23 @@ from umg_search.ranking.promotion import promote
 from umg_search.ranking.spans import spans
 from umg_search.ranking.truncation import within_budget
 from umg_search.ranking.weights import Weighting, weights
+from umg_search.search.deriving import DEEPER
 from umg_search.store.units import pack, unpack
 from umg_search.windows import window_at, window_count
 
 DEPTH, DOCUMENTS, SENTENCES, BUDGET, BLOCKS, ROUNDS = 100, 400, 300, 512, 20, 30
+EXPERTS, LONGER = (Expert.DENSE, Expert.LEXICAL), tuple(Granularity)[1:]
 
 
-def ranked_lists(rng: np.random.Generator) -> list[tuple[Channel, list[str], np.ndarray]]:
-    """Return ten lists of packed hits with falling scores."""
+def ranked_lists(
+    rng: np.random.Generator, channels: Iterable[Channel], depth: int, derived: Sequence[Granularity] = ()
+) -> list[tuple[Channel, list[str], np.ndarray]]:
+    """Return lists of packed hits with falling scores."""
     counts = {d: rng.integers(5, 45, SENTENCES).tolist() for d in range(DOCUMENTS)}
     lists = []
-    for channel in (Channel(e, g) for e in (Expert.DENSE, Expert.LEXICAL) for g in Granularity):
+    for channel in channels:
         seen = set()
-        while len(seen) < DEPTH:
+        while len(seen) < depth:
             document = int(min(rng.geometric(0.12), DOCUMENTS - 1))
             windows = window_count(SENTENCES, channel.granularity)
             place = rng.normal(document * 0.618 % 1.0, 0.08) % 1.0
@@ -43,12 +50,19 @@ def ranked_lists(rng: np.random.Generator) -> list[tuple[Channel, list[str], np.
                 window_at(w, SENTENCES, channel.granularity),
                 channel.granularity,
                 counts[d],
+                derived,
             ).decode()
             for d, w in sorted(seen)
         ]
         rng.shuffle(packed)
-        lists.append((channel, packed, np.sort(rng.gamma(2.0, 0.1, DEPTH))[::-1].copy()))
+        lists.append((channel, packed, np.sort(rng.gamma(2.0, 0.1, depth))[::-1].copy()))
     return lists
+
+
+def unpacked(packed: Sequence[tuple[Channel, list[str], np.ndarray]]) -> list[RankedList]:
+    """Return lists of packed hits as they are ranked."""
+    hits = unpack([values for _, values, _ in packed])
+    return [RankedList(channel, found, scores) for (channel, _, scores), found in zip(packed, hits, strict=True)]
 
 
 def timed(actions: Mapping[str, Callable[[], object]]) -> list[dict[str, float]]:
@@ -68,10 +82,11 @@ def median(action: Callable[[], object]) -> float:
 
 def main() -> None:
     """Print one line a stage, then the sum that the goal speaks of."""
-    packed = ranked_lists(np.random.default_rng(7))
-    values = [part for _, part, _ in packed]
-    hits = unpack(values)
-    lists = [RankedList(channel, found, scores) for (channel, _, scores), found in zip(packed, hits, strict=True)]
+    rng = np.random.default_rng(7)
+    packed = ranked_lists(rng, [Channel(e, g) for e in EXPERTS for g in Granularity], DEPTH)
+    deep = ranked_lists(rng, [Channel(e, FINEST) for e in EXPERTS], DEEPER * DEPTH, LONGER)
+    values, deep_values = [part for _, part, _ in packed], [part for _, part, _ in deep]
+    lists, finest = unpacked(packed), unpacked(deep)
 
     def read() -> list[Evidence]:
         return [to_evidence(item, normalisation=Normalisation.ZSCORE, temperature=1.0) for item in lists]
@@ -105,8 +120,10 @@ def main() -> None:
         {
             "plain loop of 10,000": lambda: sum(range(10_000)),
             "unpack": lambda: unpack(values),
+            "unpack 2 lists of 500": lambda: unpack(deep_values),
+            "derive 8 lists of 10": lambda: [derive(item, LONGER, depth=DEPTH) for item in finest],
             "evidence + weights": lambda: weights(read(), Weighting.ENTROPY, depth=DEPTH),
-            "fuse": lambda: fuse(evidence, weights),
+            "fuse": lambda: fuse(evidence, shares),
             "select chunks": chunks,
             "select parents": parents,
             "select spans": lambda: spans(fused, budget=BUDGET),

@@ -7,6 +7,7 @@ usual-10, usual-100  one kNN search, k = 100, over an index of the finest chunks
                      text returned, the vector left out of the answer, at size 10 and 100
 own-shape            one kNN search at the finest granularity in the shape of our own requests
 ten lists, lean      the retrieval of all channels, of all granularities and of the `lean` ones
+derived              the retrieval of a set that indexes the finest windows alone, five times as deep
 search               SearchService.search less the encoding of the question
 All indices are merged into one segment. Milliseconds are medians at the client; `took` is the server's own figure.
 """
@@ -23,11 +24,13 @@ from pathlib import Path
 from typing import Any
 
 from bench.beside import Store, removed, stored
+from bench.bytes import narrowed
 from bench.evaluation import Corpus, encoded_corpus
 from umg_search.granularity import FINEST, Expert
 from umg_search.model import EncodedQuery, IndexSet
 from umg_search.ports import Scope
 from umg_search.search import Query, SearchService
+from umg_search.search.deriving import DEEPER
 from umg_search.settings import PRESETS
 from umg_search.store.dialect import ELASTICSEARCH
 from umg_search.store.reader import Reader
@@ -55,11 +58,11 @@ def usual(store: Store, size: int) -> Contender:
     return search
 
 
-def lists(store: Store, experts: Sequence[Expert], granularities: Iterable[int]) -> Contender:
+def lists(store: Store, experts: Sequence[Expert], granularities: Iterable[int], depth: int = DEPTH) -> Contender:
     """Return the retrieval of some channels in one request of ours."""
     spec = replace(store.index.spec, experts=tuple(experts), granularities=tuple(granularities))
     index = replace(store.index, spec=spec)
-    return lambda query: store.engine.ranked_lists(index, query, depth=DEPTH, scope=Scope())
+    return lambda query: store.engine.ranked_lists(index, query, depth=depth, scope=Scope())
 
 
 class _Encoded:
@@ -88,7 +91,7 @@ def whole_search(store: Store, corpus: Corpus, experts: Sequence[Expert]) -> Con
     return lambda query: service.search(Query(text=query.text))
 
 
-def contenders(store: Store, corpus: Corpus) -> dict[str, Contender]:
+def contenders(store: Store, deriving: Store, corpus: Corpus) -> dict[str, Contender]:
     """Return all of them by name, the one that others are compared with first."""
     every = store.index.spec.granularities
     found: dict[str, Contender] = {
@@ -99,33 +102,38 @@ def contenders(store: Store, corpus: Corpus) -> dict[str, Contender]:
     for name, experts in PAIRS.items():
         found[f"ten lists {name}"] = lists(store, experts, every)
         found[f"lean {name}"] = lists(store, experts, PRESETS["lean"])
+        found[f"derived {name}"] = lists(deriving, experts, PRESETS["derived"], DEEPER * DEPTH)
         found[f"search {name}"] = whole_search(store, corpus, experts)
     return found
 
 
-def print_one_client(store: Store, corpus: Corpus, rounds: int) -> None:
+def print_one_client(store: Store, deriving: Store, corpus: Corpus, rounds: int) -> None:
     """Print medians of all contenders, asked in turn, and their ratios to the first."""
-    every = contenders(store, corpus)
+    every = contenders(store, deriving, corpus)
     samples: dict[str, list[float]] = {name: [] for name in every}
     took: dict[str, list[int]] = {name: [] for name in every}
     for number, query in enumerate(islice(cycle(query for _, query in corpus.questions), rounds)):
         for name, ask in every.items():
             store.connection.took.clear()
+            deriving.connection.took.clear()
             started = time.perf_counter()
             ask(query)
             if number >= rounds // 10:  # the first tenth warms both sides
                 samples[name].append(1000 * (time.perf_counter() - started))
-                took[name].append(sum(store.connection.took))
+                took[name].append(sum(store.connection.took) + sum(deriving.connection.took))
     medians = {name: statistics.median(values) for name, values in samples.items()}
     for name, value in medians.items():
         ratios = "  ".join(f"/ {base} {value / medians[base]:5.2f}" for base in ("usual-100", "usual-10", "own-shape"))
         print(f"  {name:24s} {value:7.2f} ms  took {statistics.median(took[name]):5.1f}  {ratios}")
 
 
-def print_many_clients(store: Store, corpus: Corpus, requests: int) -> None:
+def print_many_clients(store: Store, deriving: Store, corpus: Corpus, requests: int) -> None:
     """Print milliseconds a question, clients working at once, each contender in turn, thrice."""
-    every = contenders(store, corpus)
-    chosen = ["usual-100", "ten lists dense+sparse", "ten lists dense+lexical", "search dense+lexical"]
+    every = contenders(store, deriving, corpus)
+    chosen = [
+        *("usual-100", "ten lists dense+sparse", "derived dense+sparse"),
+        *("ten lists dense+lexical", "derived dense+lexical", "search dense+lexical"),
+    ]
     questions = list(islice(cycle(query for _, query in corpus.questions), requests))
     for clients in CLIENTS:
         rates: dict[str, list[float]] = {name: [] for name in chosen}
@@ -155,9 +163,11 @@ def main() -> None:
     corpus = encoded_corpus(arguments.dataset, 100, arguments.cache)
     for address in arguments.servers:
         store = stored(address, corpus, arguments.chunks)
-        print_one_client(store, corpus, arguments.rounds)
-        print_many_clients(store, corpus, arguments.rounds)
+        deriving = stored(address, narrowed(corpus, "derived", tuple(Expert)), arguments.chunks)
+        print_one_client(store, deriving, corpus, arguments.rounds)
+        print_many_clients(store, deriving, corpus, arguments.rounds)
         removed(store)
+        removed(deriving)
 
 
 if __name__ == "__main__":

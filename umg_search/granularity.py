@@ -40,6 +40,14 @@ class Expert(StrEnum):
     LEXICAL = "lexical"
 
 
+def named_experts(text: str) -> tuple[Expert, ...]:
+    """Return the experts that are named with commas, in their own order; ValueError for others and for repeats."""
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    if set(names) - set(Expert) or len(set(names)) < len(names):
+        raise ValueError(f"experts are {', '.join(Expert)}, each at most once")
+    return tuple(expert for expert in Expert if expert in names)
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class Channel:
     """One expert at one granularity: the source of one ranked list."""

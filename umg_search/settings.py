@@ -18,8 +18,9 @@ from pydantic_settings import (
 
 from umg_search.addresses import check_broker, hidden, is_server, nodes_of, without_credentials
 from umg_search.errors import SettingsError
-from umg_search.granularity import Expert, Granularity
-from umg_search.model import DeclaredField, Encoding, VectorType, declared_fields
+from umg_search.granularity import Expert, Granularity, named_experts
+from umg_search.model import DeclaredField, Encoding, Headers, VectorType, declared_fields
+from umg_search.search_settings import SearchSettings
 
 PREFIX = "UMG_"
 CONFIG = "UMG_CONFIG"
@@ -37,14 +38,19 @@ AUTHENTICATIONS = ("user", "api_key", "bearer_token", "aws_region")
 PRESETS: Mapping[str, tuple[Granularity, ...]] = {
     "full": tuple(Granularity),
     "lean": (Granularity.G2, Granularity.G8),
+    "derived": (Granularity.G2,),
 }
+"""Granularities that have an index, by the name of the preset."""
+
+DERIVED: Mapping[str, tuple[Granularity, ...]] = {"derived": tuple(Granularity)[1:]}
+"""Granularities whose lists are derived from those of the finest windows, by the name of the preset."""
 
 
-class Settings(BaseSettings):
+class Settings(SearchSettings):
     """Everything that is decided outside the code.
 
     Models, experts, granularities and text rules count when an index set is made; later writers must agree with it.
-    Searches take them from the set.
+    Searches take them from the set, and how they rank from SearchSettings.
     """
 
     model_config = SettingsConfigDict(
@@ -83,8 +89,10 @@ class Settings(BaseSettings):
     )
     client_key_password: SecretStr = Field(SecretStr(""), description="password of an encrypted private key")
     prefix: str = Field("umg", pattern=r"^[a-z][a-z0-9_]{0,40}$", description="beginning of every index name")
-    index_preset: Literal["full", "lean"] = Field(
-        "full", description="granularities of a new set: `full` = 2, 4, 8, 16, 32 sentences, `lean` = 2, 8"
+    index_preset: Literal["full", "lean", "derived"] = Field(
+        "full",
+        description="granularities of a new set: `full` = 2, 4, 8, 16, 32 sentences, `lean` = 2, 8; "
+        "`derived` = 2 indexed and searched, and the lists of the longer ones derived from that",
     )
     experts: str = Field(
         "",
@@ -107,6 +115,11 @@ class Settings(BaseSettings):
     encoding: Encoding = Field(
         Encoding.COMPOSED,
         description="`composed`: long windows from the encodings of short ones; `direct`: each from its own text",
+    )
+    headers: Headers = Field(
+        Headers.NONE,
+        description="what models and BM25 read before each window: `none`, `title` of the document, or `headings`, "
+        "which is that and the nearest heading above",
     )
     device: str = Field("auto", description="`auto`, `cpu`, `cuda`, `cuda:1`, `mps`")
     encode_batch: int = Field(32, ge=1, le=4096, description="texts that go through a model at once")
@@ -205,11 +218,7 @@ class Settings(BaseSettings):
     @field_validator("experts")
     @classmethod
     def _known_experts(cls, value: str) -> str:
-        names = [name.strip() for name in value.split(",") if name.strip()]
-        unknown = [name for name in names if name not in set(Expert)]
-        if unknown or len(set(names)) < len(names):
-            raise ValueError(f"experts are {', '.join(Expert)}, each at most once")
-        return ",".join(names)
+        return ",".join(named_experts(value))
 
     @field_validator("fields", mode="before")
     @classmethod
@@ -243,7 +252,7 @@ class Settings(BaseSettings):
             _check_server(info)
             others = [name for name in AUTHENTICATIONS if name != info.field_name and plain(info.data.get(name, ""))]
             if others:
-                raise ValueError(f"authenticate in one way only, this one or {_variable(others[0])}")
+                raise ValueError(f"authenticate in one way only, this one or {variable(others[0])}")
         return value
 
     @field_validator("user")
@@ -300,15 +309,18 @@ class Settings(BaseSettings):
     def expert_list(self) -> tuple[Expert, ...]:
         """Experts of a new set, in the order of `Expert`."""
         if self.experts:
-            named = {Expert(name) for name in self.experts.split(",")}
-        else:
-            named = {Expert.DENSE, Expert.SPARSE if self.sparse_model else Expert.LEXICAL}
-        return tuple(expert for expert in Expert if expert in named)
+            return named_experts(self.experts)
+        return Expert.DENSE, Expert.SPARSE if self.sparse_model else Expert.LEXICAL
 
     @property
     def granularities(self) -> tuple[Granularity, ...]:
-        """Granularities of a new set."""
+        """Granularities of a new set that have an index."""
         return PRESETS[self.index_preset]
+
+    @property
+    def derived(self) -> tuple[Granularity, ...]:
+        """Granularities of a new set whose lists are derived."""
+        return DERIVED.get(self.index_preset, ())
 
     @classmethod
     def settings_customise_sources(
@@ -360,10 +372,11 @@ def _unknown(folder: str | None) -> list[str]:
     files = [path.name for path in Path(folder).iterdir()] if folder else []
     names = {name.upper() for name in files if name.upper().startswith(PREFIX)}
     names |= {name for name in os.environ if name.startswith(PREFIX)} - OTHERS
-    return sorted(names - {_variable(name) for name in Settings.model_fields})
+    return sorted(names - {variable(name) for name in Settings.model_fields})
 
 
-def _variable(field: str) -> str:
+def variable(field: str) -> str:
+    """Return the environment variable of a setting."""
     return PREFIX + field.upper()
 
 
@@ -374,7 +387,7 @@ def _check_server(info: ValidationInfo) -> None:
 
 
 def _described(location: tuple[int | str, ...], message: str, value: object) -> str:
-    name = _variable("_".join(str(part) for part in location)) if location else "settings"
+    name = variable("_".join(str(part) for part in location)) if location else "settings"
     text = message.removeprefix("Value error, ")
     if "Extra inputs" in message:
         return f"{name}: no such setting"

@@ -41,12 +41,17 @@ def parent(window: Window, sentences: int, granularity: Granularity) -> Window:
     The earlier of two equally near ones is taken. `window` must be one of the document's windows of a granularity
     that is not longer.
     """
+    centre = window.first + window.last
+    around = holding(window, sentences, granularity)
+    return min(around, key=lambda w: (abs(w.first + w.last - centre), w.first))
+
+
+def holding(window: Window, sentences: int, granularity: Granularity) -> tuple[Window, ...]:
+    """Return the windows of `granularity` that contain all of `window`, at least one; it must not be longer."""
     last_index = window_count(sentences, granularity) - 1
     lowest = max(0, -(-(window.last - granularity) // granularity.stride))
     highest = min(window.first // granularity.stride, last_index)
-    candidates = (window_at(i, sentences, granularity) for i in range(min(lowest, highest), highest + 1))
-    centre = window.first + window.last
-    return min(candidates, key=lambda w: (abs(w.first + w.last - centre), w.first))
+    return tuple(window_at(i, sentences, granularity) for i in range(min(lowest, highest), highest + 1))
 
 
 def overlap(a: Window, b: Window) -> int:
@@ -65,3 +70,8 @@ def tiles(window: Window) -> tuple[Window, ...]:
     even = tuple(Window(i, i + step) for i in range(window.first, window.last - step + 1, step))
     odd = (window.last - window.first) % step
     return (*even, Window(window.last - step, window.last)) if odd else even
+
+
+def is_tile(window: Window, sentences: int) -> bool:
+    """Return whether a finest window tiles longer ones, which begin even, and end even or with the document."""
+    return window.first % FINEST == 0 or window.last == sentences

@@ -64,6 +64,7 @@ def new_set(settings: Settings) -> tuple[SetSpec, Encoders]:
         dense=dense if Expert.DENSE in experts else None,
         sparse=sparse if Expert.SPARSE in experts else None,
         encoding=settings.encoding,
+        headers=settings.headers,
     )
     return _spec(settings, encoders), encoders
 
@@ -82,6 +83,7 @@ def encoders_of(settings: Settings) -> Callable[[SetSpec], Encoders]:
             dense=dense,
             sparse=_sparse(settings, spec.sparse.name) if spec.sparse else None,
             encoding=spec.encoding,
+            headers=spec.headers,
         )
 
     return encoders
@@ -96,12 +98,14 @@ def _spec(settings: Settings, encoders: Encoders) -> SetSpec:
         experts=settings.expert_list,
         tokenizer=encoders.counter.name,
         encoding=encoders.encoding,
+        headers=encoders.headers,
         analyzer=settings.analyzer,
         access_control=settings.access_control,
         dense=dense,
         sparse=sparse,
         vectors=settings.vectors,
         fields=settings.fields,
+        derived=settings.derived,
     )
 
 

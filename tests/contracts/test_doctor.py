@@ -27,6 +27,7 @@ from umg_search.model import (
 from umg_search.ports import Engine
 from umg_search.settings import Settings
 from umg_search.store.diagnosis.ledger import documents
+from umg_search.store.differences import differences
 from umg_search.store.embedded.database import DATABASE_FILE
 from umg_search.store.writer import Writer
 from umg_search.wiring import open_engine
@@ -99,6 +100,18 @@ def test_a_healthy_engine_has_no_errors_and_no_warnings(clinic: Clinic) -> None:
     assert documents(clinic.engine) == Finding("documents", Verdict.OK, "1 searchable")
     expected = {"index set", "shards", "leftovers", "disk"}
     assert {f.check for f in found} > expected
+
+
+def test_a_set_that_derives_lists_lacks_nothing_and_differs_from_one_with_all_indices(
+    engine_settings: Settings,
+) -> None:
+    engine = open_engine(engine_settings)
+    deriving = spec(granularities=LEAN[:1], derived=LEAN[1:])
+    Writer(engine, grace=0).prepare(deriving)
+    found = [f for f in engine.diagnose(deriving) if f.check != "disk"]
+    engine.close()
+    assert [f for f in found if f.verdict in {Verdict.ERROR, Verdict.WARNING}] == []
+    assert "derived: the index has 8, the settings say none" in differences(deriving, SPEC)
 
 
 def test_before_the_first_ingest_there_is_nothing_to_complain_of_but_that(engine_settings: Settings) -> None:

@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from tests.fakes.encoders import HashedWords, encoded, spec
+from tests.fakes.encoders import HashedWords, encoded, spec, split
 from umg_search.granularity import Channel, Expert, Granularity
-from umg_search.model import Document, Outcome, SearchResult
+from umg_search.model import Document, Headers, Outcome, SearchResult
 from umg_search.ports import Engine, Scope
 from umg_search.search import GroupBy, Query, RankingOptions, SearchService, Selection
 from umg_search.settings import Settings
@@ -67,6 +67,21 @@ def test_a_document_is_found_by_its_title_alone(engine: Engine) -> None:
     assert library.search("kestrel report").contexts == ()
     assert {c.document_id for c in library.search("kestrel report", title_weight=0.5).contexts} == {"a"}
     assert library.search("kestrel report", title_weight=0.5, scope=Scope(("other",))).contexts == ()
+
+
+@pytest.mark.parametrize("expert", Expert)
+def test_windows_are_found_by_their_headers_and_shown_without(engine: Engine, expert: Expert) -> None:
+    """A change of the ACL leaves what the lists know of the header."""
+    headed = Document(id="d", text="# Kestrels\n\n" + prose("volcano", 24), title="Report")
+    documents = [*titled()[1:], headed]
+    library = Library(engine, *documents, experts=(expert,), headers=Headers.HEADINGS, granularities=(Granularity.G2,))
+    library.writer.update_attributes(library.index, [replace(headed, acl=("ann",))])
+    best = {"select": Selection.CHUNKS, "top_k": 1}
+    assert library.search("kestrels report", **best).contexts[0].document_id == "d"
+    (late,) = library.search("kestrels volcano22", **best).contexts
+    assert late.text == headed.text[late.start : late.end]
+    assert late.first > 0
+    assert "Kestrels" not in late.text
 
 
 @pytest.mark.parametrize("question", ["!?.,;", "kestrel " + " ".join(f"filler{i}" for i in range(3_000))])
@@ -243,3 +258,40 @@ def test_a_document_that_was_revoked_answers_nothing(engine: Engine) -> None:
     assert library.search(question, scope=ann, answered_at=0.8).answered is True
     library.writer._attributes.write(library.index, [replace(secret, acl=("bob",))])  # chunks still say ann
     assert library.search(question, scope=ann, answered_at=0.8).answered is False
+
+
+# --- experts -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("experts", [(Expert.DENSE,), (Expert.LEXICAL,), (Expert.SPARSE, Expert.LEXICAL)])
+def test_lists_of_the_experts_that_are_asked_are_the_same_and_there_are_no_others(
+    engine: Engine, experts: tuple[Expert, ...]
+) -> None:
+    library = Library(engine, *titled())
+    query = HashedWords(library.spec).encode_query("part harbour3 of the harbour")
+    every = engine.ranked_lists(library.index, query, depth=20, scope=Scope()).lists
+    some = engine.ranked_lists(library.index, replace(query, experts=experts), depth=20, scope=Scope()).lists
+    expected = {ranked.channel: ranked.hits.first.tolist() for ranked in every if ranked.channel.expert in experts}
+    assert {ranked.channel: ranked.hits.first.tolist() for ranked in some} == expected
+    assert len(some) == len(experts) * len(library.spec.granularities)
+
+
+# --- derived lists -------------------------------------------------------------------------------------------------
+
+
+def test_lists_of_longer_windows_are_derived_from_those_of_the_finest(engine: Engine) -> None:
+    """Of the same windows, with the counts of their text: answers are as exact as those of a set with all indices."""
+    library = Library(engine, *titled(), granularities=(Granularity.G2,), derived=tuple(Granularity)[1:])
+    result = library.search("part of the glacier for season 3", budget=60)
+    assert result.degraded == ()
+    assert {report.channel: report.derived for report in result.channels} == {
+        Channel(e, g): g is not Granularity.G2 for e in Expert for g in Granularity
+    }
+    assert {report.top[0].document_id for report in result.channels} == {"c"}
+    whole = next(report for report in result.channels if report.channel == Channel(Expert.DENSE, Granularity.G16))
+    assert {(hit.first, hit.last) for hit in whole.top} == {(0, 12)}
+    for context in result.contexts:
+        lines = split({d.id: d for d in titled()}[context.document_id])
+        assert context.tokens == sum(lines.counts[context.first : context.last])
+        assert context.text == lines.text_of(context.first, context.last).strip()
+    assert sum(context.tokens for context in result.contexts) <= 60

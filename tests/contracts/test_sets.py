@@ -157,6 +157,23 @@ def test_a_model_change_builds_beside_flips_at_once_goes_back_and_drops(library:
     assert library.build().version == 3, "a version is never used twice"
 
 
+def test_a_set_of_finest_windows_that_derives_the_others_is_built_beside_and_left_again(library: Library) -> None:
+    """In either direction: what a set derives is part of what its writers agree on."""
+    deriving = replace(OLD, granularities=(Granularity.G2,), derived=(Granularity.G4, Granularity.G8))
+    index = library.build(deriving)
+    assert library.activate(index) == []
+    assert library.reader.active_set().spec == deriving
+    assert library.found("glacier glacier3") == {"glacier"}
+    with pytest.raises(IndexMismatch, match=r"granularities: the index has 2, .*derived: the index has 4, 8, .* none"):
+        library.put(document("glacier", text=prose("glacier", 3)))
+    library.put(document("glacier", text=prose("glacier", 30)), index_spec=deriving)
+    assert library.found("glacier glacier29") == {"glacier"}
+    back = library.build(OLD)
+    assert library.activate(back) == []
+    assert library.reader.active_set().spec == OLD
+    assert library.found("glacier glacier29") == {"glacier"}
+
+
 def test_a_writer_with_another_model_is_refused_and_told_of_rebuild(library: Library) -> None:
     """The embedding model changes (384 to 768 dimensions) on an existing index: refused before any write, both numbers
     named, a new generation offered."""

@@ -82,6 +82,38 @@ def test_a_cut_ends_an_answer_by_the_scores_and_is_told_of(umg: Umg, corpus: Pat
         assert (code, why in said) == (2, True)
 
 
+@pytest.mark.usefixtures("embedded")
+def test_what_is_cut_without_a_rule_is_refused(umg: Umg, corpus: Path) -> None:
+    for command, option in ((["search", "When is the east basin closed?"], "--cut"), (["evaluate", corpus], "--cuts")):
+        code, _, said = umg(*command, "--cut-on", "runs")
+        assert (code, f"there is none: give {option} as well" in " ".join(said.split())) == (2, True), said
+
+
+@pytest.mark.usefixtures("embedded")
+def test_settings_are_the_defaults_of_searches_and_options_win(
+    umg: Umg, corpus: Path, configured: Callable[..., None]
+) -> None:
+    umg.json("ingest", corpus)
+    question = ("search", "When is the east basin closed?")
+    configured(budget=20, cut="fixed:2", search_experts="lexical")
+    found = umg.json(*question, "--explain")
+    assert sum(context["tokens"] for context in found["contexts"]) <= 20
+    assert (found["cut"]["rule"], found["cut"]["kept"]) == ("fixed:2", 2)
+    assert {channel["expert"] for channel in found["channels"]} == {"lexical"}
+    assert umg.json(*question, "--cut-on", "runs")["cut"]["of"] == "runs"
+    assert "cut" not in umg.json(*question, "--cut", "none")
+    assert sum(context["tokens"] for context in umg.json(*question, "--budget", 200)["contexts"]) > 20
+
+    configured(search_experts="sparse")
+    code, _, said = umg(*question)
+    assert (code, "has the experts dense, lexical, and sparse is to be asked" in " ".join(said.split())) == (2, True)
+    configured(search_experts="", select="best")
+    for command in (question, ("doctor",)):
+        code, printed, said = umg(*command)
+        assert code == 2
+        assert "UMG_SELECT: it is one of spans, chunks, parents" in " ".join((printed + said).split())
+
+
 @pytest.mark.parametrize("engine_settings", ["opensearch-3.5.0"], indirect=True)
 @pytest.mark.usefixtures("on_engine")
 def test_a_delete_that_the_engine_refuses_ends_with_1_and_says_so(

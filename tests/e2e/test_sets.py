@@ -20,11 +20,12 @@ def roles(umg: Umg) -> dict[str, str]:
 
 
 @pytest.mark.usefixtures("embedded")
+@pytest.mark.parametrize("preset", ["lean", "derived"])
 def test_other_settings_are_refused_then_built_beside_activated_rolled_back_and_dropped(
-    umg: Umg, corpus: Path, configured: Callable[..., None]
+    umg: Umg, corpus: Path, configured: Callable[..., None], preset: str
 ) -> None:
     umg.json("ingest", corpus)
-    configured(index_preset="lean")
+    configured(index_preset=preset)
     code, _, said = umg("ingest", corpus)
     assert code == 2
     assert "umg index rebuild" in " ".join(said.split())
@@ -32,12 +33,19 @@ def test_other_settings_are_refused_then_built_beside_activated_rolled_back_and_
     built = umg.json("index", "rebuild")
     assert (built["set"], built["documents"]) == ("v2", {"built": 2, "failed": 0})
     assert roles(umg) == {"v1": "active", "v2": "building"}
+    listed = umg.json("index", "list")["sets"][1]
+    assert listed["granularities"] == ([2, 8] if preset == "lean" else [2])
+    assert listed["derived"] == ([] if preset == "lean" else [4, 8, 16, 32])
+    assert ("derived: 4, 8, 16, 32" in umg("index", "list")[1]) is (preset == "derived")
     assert umg.json("index", "rebuild")["documents"] == {"built": 0, "failed": 0}
     assert best(umg) == "harbour.md"
 
     assert umg("index", "activate", 2)[0] == 0
     assert umg.json("status")["set"] == "v2"
     assert best(umg) == "harbour.md"
+    explained = umg.json("search", QUESTION, "--explain")["channels"]
+    assert {channel["granularity"] for channel in explained} == ({2, 8} if preset == "lean" else {2, 4, 8, 16, 32})
+    assert {channel["granularity"] for channel in explained if not channel["derived"]} <= {2, 8}
     assert umg.json("ingest", corpus)["documents"] == {"new": 0, "updated": 0, "unchanged": 2, "failed": 0}
 
     assert umg("index", "rollback")[0] == 0

@@ -10,6 +10,7 @@ import regex
 
 from umg_search.encoding.encoders import Encoded, EncodingFailure
 from umg_search.granularity import Expert, Granularity
+from umg_search.headers import read_texts
 from umg_search.model import (
     DeclaredField,
     DenseModel,
@@ -17,6 +18,7 @@ from umg_search.model import (
     EncodedDocument,
     EncodedQuery,
     Encoding,
+    Headers,
     SetSpec,
     SparseModel,
     SparseVector,
@@ -75,6 +77,8 @@ def spec(
     vectors: VectorType = VectorType.INT8,
     fields: tuple[DeclaredField, ...] = (),
     encoding: Encoding = Encoding.DIRECT,
+    derived: tuple[Granularity, ...] = (),
+    headers: Headers = Headers.NONE,
 ) -> SetSpec:
     return SetSpec(
         schema=SCHEMA,
@@ -88,6 +92,8 @@ def spec(
         sparse=SparseModel("hashed-words") if Expert.SPARSE in experts else None,
         vectors=vectors,
         fields=fields,
+        derived=derived,
+        headers=headers,
     )
 
 
@@ -105,7 +111,7 @@ def encoded(document: Document, index_spec: SetSpec) -> EncodedDocument:
 
 
 def of_windows(parts: SplitDocument, index_spec: SetSpec) -> EncodedDocument:
-    texts = {g: [parts.text_of(*w) for w in windows(parts.sentences, g)] for g in index_spec.granularities}
+    texts = {g: read_texts(parts, windows(parts.sentences, g), index_spec.headers) for g in index_spec.granularities}
     return EncodedDocument(
         parts,
         dense={g: np.stack([dense(t, index_spec.dense.dims) for t in ts]) for g, ts in texts.items()}

@@ -76,13 +76,14 @@ class MemoryEngine:
     def ranked_lists(self, index: IndexSet, query: EncodedQuery, *, depth: int, scope: Scope) -> Retrieval:
         self._enter("ranked_lists")
         inner = resolved(scope, index.spec)
+        asked = [channel for channel in index.spec.channels if query.asks(channel.expert)]
         seen = [chunk for chunk in self.published.values() if _visible(chunk, inner)]
         lists = tuple(
             _ranked(channel, [chunk for chunk in seen if chunk.granularity is channel.granularity], query, depth)
-            for channel in index.spec.channels
+            for channel in asked
             if channel not in self.failing
         )
-        return Retrieval(lists, {c: why for c, why in self.failing.items() if c in index.spec.channels})
+        return Retrieval(lists, {c: why for c, why in self.failing.items() if c in asked})
 
     def fetch(self, index: IndexSet | None, documents: Sequence[DocumentHash], blocks: Sequence[BlockId]) -> Fetched:
         del index

@@ -26,10 +26,11 @@ def stored(*documents: Document, index_spec: SetSpec = SPEC) -> MemoryEngine:
     return engine
 
 
-def target(*documents: Document) -> Target:
+def target(*documents: Document, index_spec: SetSpec = SPEC) -> Target:
     """Return a data set's own documents, to be indexed."""
     named = tuple(Document(d.id, d.text, metadata={**d.metadata, DOCUMENT_FIELD: d.id}) for d in documents)
-    return Target(Settings(), Own(named, SPEC, HashedEncoders(SPEC)))  # type: ignore[arg-type] - a fake of the encoders
+    encoders = HashedEncoders(index_spec)
+    return Target(Settings(), Own(named, index_spec, encoders))  # type: ignore[arg-type] - a fake of the encoders
 
 
 def dataset(questions: Sequence[Question]) -> Dataset:

@@ -20,7 +20,11 @@ from umg_search.cli.main import ExitCode, app
 from umg_search.cli.output import result_json
 from umg_search.granularity import Granularity
 from umg_search.model import Context, CutPoint, Document, DocumentGroup, EngineInfo, SearchResult, Source
-from umg_search.search import CutRule
+from umg_search.ranking.evidence import Normalisation
+from umg_search.ranking.promotion import Aggregation
+from umg_search.ranking.weights import Weighting
+from umg_search.search import CutOn, CutRule, RankingOptions, Selection
+from umg_search.search_settings import SearchSettings
 from umg_search.settings import PREFIX, Settings, plain
 
 ROOT = Path(__file__).parents[2]
@@ -34,7 +38,9 @@ BEGIN, END = "<!-- settings: begin -->\n", "<!-- settings: end -->"
 def settings_table() -> str:
     rows = [
         f"| `{PREFIX}{name.upper()}` | {_default(field.default)} | {field.description} |"
-        for name, field in Settings.model_fields.items()
+        for name, field in sorted(
+            Settings.model_fields.items(), key=lambda item: item[0] in SearchSettings.model_fields
+        )
     ]
     return "\n".join(["| name | default | what |", "|---|---|---|", *rows, ""])
 
@@ -51,6 +57,28 @@ def _default(value: object) -> str:
 def test_readme_lists_every_setting_as_the_code_has_it() -> None:
     found = README.partition(BEGIN)[2].partition(END)[0]
     assert found == settings_table(), f"Put this between the two markers in README.md:\n{settings_table()}"
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("select", Selection),
+        ("cut_on", CutOn),
+        ("normalisation", Normalisation),
+        ("weighting", Weighting),
+        ("aggregation", Aggregation),
+    ],
+)
+def test_the_table_names_every_value_and_the_default(name: str, kind: type[Enum]) -> None:
+    about = str(Settings.model_fields[name].description)
+    assert [value.value for value in kind if f"`{value.value}`" not in about] == []
+    default = CutOn.SENTENCES if name == "cut_on" else getattr(RankingOptions(), name)
+    assert about.endswith(f"empty: `{default.value}`")
+
+
+@pytest.mark.parametrize("name", ["budget", "temperature", "alpha", "floor"])
+def test_the_table_tells_the_default_number(name: str) -> None:
+    assert str(Settings.model_fields[name].description).endswith(f"empty: {getattr(RankingOptions(), name):g}")
 
 
 def commands() -> Iterator[tuple[str, Any]]:

@@ -48,6 +48,13 @@ def test_presets_hold_the_finest_granularity() -> None:
     assert PRESETS["lean"] == (Granularity.G2, Granularity.G8)
     assert load_settings().granularities == PRESETS["full"]
     assert load_settings(index_preset="lean").granularities == PRESETS["lean"]
+    assert load_settings(index_preset="lean").derived == load_settings().derived == ()
+
+
+def test_the_derived_preset_indexes_the_finest_windows_and_ranks_all() -> None:
+    derived = load_settings(index_preset="derived")
+    assert derived.granularities == (Granularity.G2,)
+    assert (*derived.granularities, *derived.derived) == tuple(Granularity)
 
 
 def test_without_a_sparse_model_the_engines_own_bm25_takes_its_place() -> None:

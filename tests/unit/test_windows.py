@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from tests.unit.ranking.lists import PROPERTY
 from umg_search.granularity import FINE, FINEST, PARENT, Granularity
-from umg_search.windows import Window, overlap, parent, tiles, window_at, window_count, windows
+from umg_search.windows import Window, holding, is_tile, overlap, parent, tiles, window_at, window_count, windows
 
 LENGTHS = st.integers(1, 200)
 GRANULARITIES = st.sampled_from(Granularity)
@@ -125,3 +125,37 @@ def test_tiles_cover_a_window_exactly_and_are_finest_windows_of_the_same_documen
         assert {i for part in parts for i in range(*part)} == set(range(*window))
         assert set(parts) <= finest
         assert len(parts) == -(-(window.last - window.first) // 2)
+
+
+@PROPERTY
+@given(st.integers(1, 120), GRANULARITIES)
+def test_a_finest_window_is_a_tile_where_some_longer_window_has_it_among_its_tiles(
+    sentences: int, granularity: Granularity
+) -> None:
+    """Of every length: whatever tiles 32-sentence windows tiles those of 4 sentences too, and the other way round."""
+    if granularity is FINEST:
+        return
+    used = {tile for window in windows(sentences, granularity) for tile in tiles(window)}
+    assert used == {window for window in windows(sentences, FINEST) if is_tile(window, sentences)}
+
+
+@PROPERTY
+@given(st.integers(1, 120), GRANULARITIES, st.data())
+def test_the_windows_that_hold_a_window_are_all_that_contain_it(
+    sentences: int, granularity: Granularity, data: st.DataObject
+) -> None:
+    window = data.draw(st.sampled_from(windows(sentences, FINEST)))
+    around = [w for w in windows(sentences, granularity) if w.first <= window.first and window.last <= w.last]
+    assert list(holding(window, sentences, granularity)) == around
+
+
+@PROPERTY
+@given(st.integers(1, 120), st.data())
+def test_the_longest_windows_around_a_tile_hold_all_others_around_it(sentences: int, data: st.DataObject) -> None:
+    """So the counts of the longest are enough; of a tile only, since others straddle bounds."""
+    tile = data.draw(st.sampled_from([w for w in windows(sentences, FINEST) if is_tile(w, sentences)]))
+    longest = holding(tile, sentences, Granularity.G32)
+    for granularity in Granularity:
+        around = holding(tile, sentences, granularity)
+        assert longest[0].first <= around[0].first
+        assert around[-1].last <= longest[-1].last

@@ -10,6 +10,7 @@ from umg_search.encoding.models import choose_device
 from umg_search.errors import ConfigurationError, IndexMismatch, NoIndexSet, UmgError
 from umg_search.model import Finding, IndexSet, SetSpec, Verdict
 from umg_search.ports import Engine
+from umg_search.search import ranking_options
 from umg_search.settings import Settings, load_settings
 from umg_search.store.diagnosis.ledger import documents
 from umg_search.store.writer import check_same
@@ -48,6 +49,7 @@ def check_all() -> Diagnosis:
     findings = _Findings()
     try:
         settings = load_settings()
+        ranking_options(settings)
     except UmgError as error:
         findings.failed("settings", error)
         return findings.diagnosis()

@@ -4,10 +4,12 @@ import logging
 import re
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from typing import Annotated, Any
 
 import typer
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from typer.models import OptionInfo
 
 from umg_search.cli.checks import check_all, line
 from umg_search.cli.output import (
@@ -22,13 +24,29 @@ from umg_search.cli.output import (
 from umg_search.errors import QueryError
 from umg_search.model import DEFAULT_COLLECTION, DocumentKey, parse_filter
 from umg_search.ports import Engine, Queue, Scope
-from umg_search.search import Cut, CutOn, GroupBy, Query, RankingOptions, SearchService, Selection
+from umg_search.search import (
+    Cut,
+    CutOn,
+    CutRule,
+    GroupBy,
+    Query,
+    RankingOptions,
+    SearchService,
+    Selection,
+    ranking_options,
+)
 from umg_search.settings import Settings, load_settings
 from umg_search.store.reader import Reader
 from umg_search.store.writer import Writer
 from umg_search.wiring import encoders_of, open_engine, open_queue
 
-DEFAULTS = RankingOptions()
+CUT = "RULE[:NUMBER]"
+
+
+def _option(about: str, metavar: str | None = None) -> OptionInfo:
+    """Return an option whose default is decided later."""
+    return typer.Option(help=about, show_default=False, metavar=metavar)
+
 
 Principals = Annotated[
     list[str] | None, typer.Option("--principal", help="Whom to search for, with access control; repeatable.")
@@ -47,73 +65,47 @@ Ids = Annotated[list[str], typer.Argument(help="Document ids.", show_default=Fal
 def search(
     question: Annotated[str, typer.Argument(help="What to look for.", show_default=False)],
     *,
-    budget: Annotated[int, typer.Option(help="Most tokens of all contexts together.")] = DEFAULTS.budget,
-    select: Annotated[
-        Selection, typer.Option(help="Evidence spans, units of any length, or 8-sentence parents.")
-    ] = DEFAULTS.select,
+    budget: Annotated[int | None, _option("Most tokens of all contexts together.")] = None,
+    select: Annotated[Selection | None, _option("Evidence spans, units of any length, or 8-sentence parents.")] = None,
     top_k: Annotated[
-        int | None,
-        typer.Option(help="Most contexts, 0 for no limit; unless given, 5 for chunks and parents.", show_default=False),
+        int | None, _option("Most contexts, 0 for no limit; unless given, 5 for chunks and parents.")
     ] = None,
-    cut: Annotated[
-        str,
-        typer.Option(
-            metavar="RULE[:NUMBER]",
-            help="Where to end by the scores: none, gapr, adaptive_k, fixed, surprise, tail_aware.",
-        ),
-    ] = "none",
-    cut_on: Annotated[
-        CutOn, typer.Option(help="What of evidence spans is cut, sentences or joined runs.")
-    ] = CutOn.SENTENCES,
+    cut: Annotated[str | None, _option(f"Where to end by the scores: none, {', '.join(CutRule)}.", CUT)] = None,
+    cut_on: Annotated[CutOn | None, _option("What of evidence spans is cut, sentences or joined runs.")] = None,
     min_sentences: Annotated[
-        int, typer.Option(help="Shortest evidence span; 2 or more gives fewer and longer contexts.")
-    ] = DEFAULTS.min_sentences,
+        int | None, _option("Shortest evidence span; 2 or more gives fewer and longer contexts.")
+    ] = None,
     principal: Principals = None,
-    collection: Annotated[
-        list[str] | None, typer.Option(help="Search this collection only; repeatable.", show_default=False)
-    ] = None,
+    collection: Annotated[list[str] | None, _option("Search this collection only; repeatable.")] = None,
     filter: FilterText = None,
-    max_per_document: Annotated[
-        int | None, typer.Option(help="Most contexts of one document.", show_default=False)
-    ] = None,
-    group_by: Annotated[
-        GroupBy | None, typer.Option(help="Put the contexts of a document together.", show_default=False)
-    ] = None,
-    min_relevance: Annotated[
-        float | None, typer.Option(help="Least relevance of a context, a cosine from -1 to 1.", show_default=False)
-    ] = None,
+    max_per_document: Annotated[int | None, _option("Most contexts of one document.")] = None,
+    group_by: Annotated[GroupBy | None, _option("Put the contexts of a document together.")] = None,
+    min_relevance: Annotated[float | None, _option("Least relevance of a context, a cosine from -1 to 1.")] = None,
     answered_at: Annotated[
-        float | None,
-        typer.Option(help="Relevance of the best hit from which a question counts as answered.", show_default=False),
+        float | None, _option("Relevance of the best hit from which a question counts as answered.")
     ] = None,
-    title_weight: Annotated[
-        float, typer.Option(help="Weight of titles beside texts in lexical search.")
-    ] = DEFAULTS.title_weight,
+    title_weight: Annotated[float | None, _option("Weight of titles beside texts in lexical search.")] = None,
     explain: Annotated[bool, typer.Option("--explain", help="Show what each channel found and weighed.")] = False,
     as_json: AsJson = False,
 ) -> int:
     """Find the passages that answer a question."""
     settings = load_settings()
-    query = Query(
-        text=question,
-        scope=Scope(tuple(collection or ()), tuple(principal or ()), None if filter is None else parse_filter(filter)),
-        options=_ranking_options(
-            select=select,
-            budget=budget,
-            top_k=top_k,
-            cut=Cut.parse(cut, cut_on),
-            min_sentences=min_sentences,
-            max_per_document=max_per_document,
-            min_relevance=min_relevance,
-            answered_at=answered_at,
-            title_weight=title_weight,
-        ),
-        group_by=group_by,
-        explain=explain,
+    options = _ranking_options(
+        _under(ranking_options(settings), cut, cut_on),
+        select=select,
+        budget=budget,
+        top_k=top_k,
+        min_sentences=min_sentences,
+        max_per_document=max_per_document,
+        min_relevance=min_relevance,
+        answered_at=answered_at,
+        title_weight=title_weight,
     )
+    seen = None if filter is None else parse_filter(filter)
+    scope = Scope(tuple(collection or ()), tuple(principal or ()), seen)
     with opened(settings) as engine:
         service = SearchService(Reader(engine), encoders_of(settings), remembered_questions=settings.query_cache)
-        result = service.search(query)
+        result = service.search(Query(text=question, scope=scope, options=options, group_by=group_by, explain=explain))
     if as_json:
         print_json(result_json(result, explain=explain))
     else:
@@ -121,12 +113,22 @@ def search(
     return 0
 
 
-def _ranking_options(**values: Any) -> RankingOptions:
-    """Return the options of a ranking; what is wrong is told of by the names that were typed."""
+def _under(options: RankingOptions, cut: str | None, on: CutOn | None) -> RankingOptions:
+    """Return options with the cut that was typed in place of their own; either part may be left out."""
+    known = options.cut
+    if cut is not None:
+        known = Cut.parse(cut, known.on if known else CutOn.SENTENCES)
+    if on is not None and known is None:
+        raise QueryError("--cut-on says what a cut rule cuts, and there is none: give --cut as well.")
+    return replace(options, cut=replace(known, on=on) if known and on else known)
+
+
+def _ranking_options(options: RankingOptions, **typed: Any) -> RankingOptions:
+    """Return options with what was typed in their place; what is wrong is told of by the names that were typed."""
     try:
-        return RankingOptions(**values)
+        return replace(options, **{name: value for name, value in typed.items() if value is not None})
     except QueryError as error:
-        named = re.sub("|".join(values), lambda found: f"--{found[0].replace('_', '-')}", str(error))
+        named = re.sub("|".join(typed), lambda found: f"--{found[0].replace('_', '-')}", str(error))
         raise QueryError(named) from error
 
 

@@ -16,12 +16,12 @@ from rich.table import Table
 
 from umg_search.cli.commands import AsJson, Principals, opened, progress_bar
 from umg_search.cli.output import complain, out, print_json
-from umg_search.errors import ConfigurationError
+from umg_search.errors import ConfigurationError, QueryError
 from umg_search.evaluation.answerability import Answerability, rounded
 from umg_search.evaluation.bootstrap import RESAMPLES
 from umg_search.evaluation.cache import Cache
 from umg_search.evaluation.datasets import Dataset, read_dataset
-from umg_search.evaluation.indexing import Progress
+from umg_search.evaluation.indexing import Progress, Written
 from umg_search.evaluation.rankings import check_installed
 from umg_search.evaluation.results import NO_BUDGET, Summary, as_json, label, primary, summaries
 from umg_search.evaluation.running import Budget
@@ -29,6 +29,7 @@ from umg_search.evaluation.scoping import Scoping
 from umg_search.evaluation.service import Evaluated, Plan, target_of
 from umg_search.evaluation.service import evaluate as evaluate_plan
 from umg_search.evaluation.variants import split_names
+from umg_search.model import IndexSet
 from umg_search.search import Cut, CutOn
 from umg_search.search.options import MOST_TOKENS
 from umg_search.settings import load_settings
@@ -45,15 +46,23 @@ WIDTH = 140
 Data = Annotated[
     str, typer.Argument(help="Folder of a data set, or one's own questions (.jsonl or .csv).", show_default=False)
 ]
+Documents = Annotated[
+    str | None,
+    typer.Option(help="The questions' documents; unless given, the set's own or the index.", show_default=False),
+]
+OtherEngine = Annotated[str | None, typer.Option(help="Engine in place of UMG_ENGINE.", show_default=False)]
+Scopes = Annotated[Scoping, typer.Option(help="What each question may search.")]
+Limit = Annotated[int, typer.Option(min=0, help="Questions to draw at random, 0 for all.")]
+Seed = Annotated[int, typer.Option(min=0, help="Seed of all that is random.")]
+CacheFolder = Annotated[str, typer.Option(help="Folder for indices, encodings and ranked lists.")]
+
+CACHE = "umg-evaluation"
 
 
 def evaluate(
     dataset: Data,
     *,
-    documents: Annotated[
-        str | None,
-        typer.Option(help="The questions' documents; unless given, the set's own or the index.", show_default=False),
-    ] = None,
+    documents: Documents = None,
     methods: Annotated[
         str, typer.Option(help="Methods, patterns such as rrf-*, variants such as spans[alpha=0], with commas.")
     ] = "*",
@@ -64,17 +73,17 @@ def evaluate(
         str, typer.Option(help="Cut rules to try as well, with commas, such as gapr,adaptive_k:5.", show_default=False)
     ] = "",
     cut_on: Annotated[
-        CutOn, typer.Option(help="What of evidence spans is cut, sentences or joined runs.")
-    ] = CutOn.SENTENCES,
+        CutOn | None, typer.Option(help="What of evidence spans is cut, sentences or joined runs.", show_default=False)
+    ] = None,
     against: Annotated[
         str, typer.Option(help="Method to compare with; unless given, the best baseline.", show_default=False)
     ] = "",
-    engine: Annotated[str | None, typer.Option(help="Engine in place of UMG_ENGINE.", show_default=False)] = None,
-    scope: Annotated[Scoping, typer.Option(help="What each question may search.")] = Scoping.AUTO,
+    engine: OtherEngine = None,
+    scope: Scopes = Scoping.AUTO,
     principal: Principals = None,
-    limit: Annotated[int, typer.Option(min=0, help="Questions to draw at random, 0 for all.")] = 0,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of all that is random.")] = 0,
-    cache: Annotated[str, typer.Option(help="Folder for indices, encodings and ranked lists.")] = "umg-evaluation",
+    limit: Limit = 0,
+    seed: Seed = 0,
+    cache: CacheFolder = CACHE,
     details: Annotated[bool, typer.Option("--details", help="In JSON, the figures of every question, too.")] = False,
     as_json: AsJson = False,
 ) -> int:
@@ -83,14 +92,14 @@ def evaluate(
     plan = Plan(
         methods=split_names(methods),
         budgets=_budgets(budgets),
-        cuts=tuple(cut for name in split_names(cuts) if (cut := Cut.parse(name, cut_on))),
+        cuts=_cuts(cuts, cut_on),
         against=against,
         scoping=scope,
         principals=tuple(principal) if principal else None,
     )
     settings = load_settings(**({} if engine is None else {"engine": engine}))
     data = read_dataset(Path(dataset), None if documents is None else Path(documents)).sample(limit, seed)
-    with Cache(Path(cache)) as kept, _progress() as progress:
+    with Cache(Path(cache)) as kept, stages() as progress:
         target = target_of(data, settings, kept)
         with opened(target.settings, create=target.own is not None) as opened_engine:
             found = evaluate_plan(opened_engine, target, data, plan, cache=kept, progress=progress)
@@ -102,6 +111,13 @@ def evaluate(
     else:
         _print(found, plan, seed)
     return 0
+
+
+def _cuts(text: str, on: CutOn | None) -> tuple[Cut, ...]:
+    cuts = tuple(cut for name in split_names(text) if (cut := Cut.parse(name, on or CutOn.SENTENCES)))
+    if on is not None and not cuts:
+        raise QueryError("--cut-on says what cut rules cut, and there is none: give --cuts as well.")
+    return cuts
 
 
 def _budgets(text: str) -> tuple[Budget, ...]:
@@ -116,7 +132,7 @@ def _budgets(text: str) -> tuple[Budget, ...]:
 
 
 @contextmanager
-def _progress() -> Iterator[Progress]:
+def stages() -> Iterator[Progress]:
     """Show a bar for each stage as it comes."""
     with progress_bar() as bar:
         tasks: dict[str, TaskID] = {}
@@ -130,7 +146,6 @@ def _progress() -> Iterator[Progress]:
 
 
 def _result(found: Evaluated, data: Dataset, plan: Plan, *, seed: int, limit: int, details: bool) -> dict[str, Any]:
-    spec = found.index.spec
     return {
         "dataset": {
             "name": data.name,
@@ -140,17 +155,7 @@ def _result(found: Evaluated, data: Dataset, plan: Plan, *, seed: int, limit: in
             "seed": seed,
         },
         "engine": asdict(found.engine),
-        "index": {
-            "set": found.index.label,
-            "experts": [expert.value for expert in spec.experts],
-            "granularities": [int(granularity) for granularity in spec.granularities],
-            "models": [model.name for model in (spec.dense, spec.sparse) if model],
-            "tokenizer": spec.tokenizer,
-            "encoding": spec.encoding.value,
-            "vectors": spec.vectors.value,
-            "analyzer": spec.analyzer,
-            "written": None if found.written is None else asdict(found.written),
-        },
+        "index": index_json(found.index, found.written),
         "settings": {
             "budgets": [label(budget) for budget in plan.budgets],
             "cuts": [{"cut": str(cut), "on": cut.on.value} for cut in plan.cuts],
@@ -159,10 +164,35 @@ def _result(found: Evaluated, data: Dataset, plan: Plan, *, seed: int, limit: in
             "against": plan.against or "the best baseline at each budget",
             "resamples": RESAMPLES,
         },
-        "versions": {"python": platform.python_version(), **{name: version(name) for name in PACKAGES}},
-        "command": ["umg", *sys.argv[1:]],
+        **run_json(),
         "answerability": None if found.answerability is None else rounded(found.answerability),
         **as_json(found.evaluation, against=plan.against, seed=seed, details=details),
+    }
+
+
+def index_json(index: IndexSet, written: Written | None) -> dict[str, Any]:
+    """Return what figures were measured on as JSON."""
+    spec = index.spec
+    return {
+        "set": index.label,
+        "experts": [expert.value for expert in spec.experts],
+        "granularities": [int(granularity) for granularity in spec.granularities],
+        "derived": [int(granularity) for granularity in spec.derived],
+        "models": [model.name for model in (spec.dense, spec.sparse) if model],
+        "tokenizer": spec.tokenizer,
+        "encoding": spec.encoding.value,
+        "vectors": spec.vectors.value,
+        "headers": spec.headers.value,
+        "analyzer": spec.analyzer,
+        "written": None if written is None else asdict(written),
+    }
+
+
+def run_json() -> dict[str, Any]:
+    """Return what was run as JSON: versions and command line."""
+    return {
+        "versions": {"python": platform.python_version(), **{name: version(name) for name in PACKAGES}},
+        "command": ["umg", *sys.argv[1:]],
     }
 
 

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 from typer.exceptions import TyperException
 
-from umg_search.cli import commands, evaluation, ingesting, progress, queue, sets, workers
+from umg_search.cli import commands, evaluation, ingesting, progress, queue, sets, tuning, workers
 from umg_search.cli.output import complain, out
 from umg_search.errors import ConfigurationError, DocumentError, EngineError, QueueError, UmgError
 
@@ -34,6 +34,7 @@ app.command()(sets.purge)
 app.add_typer(sets.index_app)
 app.command()(commands.doctor)
 app.command()(evaluation.evaluate)
+app.command()(tuning.tune)
 
 
 @app.callback()

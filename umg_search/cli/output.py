@@ -132,6 +132,7 @@ def _channel_json(report: ChannelReport) -> dict[str, Any]:
     return {
         "expert": report.channel.expert.value,
         "granularity": int(report.channel.granularity),
+        "derived": report.derived,
         "hits": report.hits,
         "entropy": report.entropy,
         "confidence": report.confidence,
@@ -156,7 +157,7 @@ def _print_channels(result: SearchResult) -> None:
     for report in result.channels:
         best = report.top[0] if report.top else None
         table.add_row(
-            str(report.channel),
+            f"{report.channel}{', derived' if report.derived else ''}",
             str(report.hits),
             f"{report.entropy:.3f}",
             f"{report.confidence:.3f}",

@@ -10,11 +10,13 @@ from umg_search.encoding.models import is_model_fault
 from umg_search.encoding.vectors import bad_rows
 from umg_search.errors import DocumentError, QueryError, UmgError
 from umg_search.granularity import FINEST, Granularity
+from umg_search.headers import read_texts
 from umg_search.model import (
     DocumentKey,
     EncodedDocument,
     EncodedQuery,
     Encoding,
+    Headers,
     SparseVector,
     SplitDocument,
     Vectors,
@@ -52,7 +54,7 @@ class EncodingFailure:
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """What is read of one document: its distinct windows, in order, and their texts without white space around."""
+    """What is read of one document: its distinct windows, in order, and their texts under their headers."""
 
     split: SplitDocument
     windows: tuple[Window, ...]
@@ -79,12 +81,14 @@ class Encoders:
         dense: DenseEncoder | None = None,
         sparse: SparseEncoder | None = None,
         encoding: Encoding = Encoding.COMPOSED,
+        headers: Headers = Headers.NONE,
     ) -> None:
         self.counter = counter
         self.granularities = tuple(granularities)
         self.dense = dense
         self.sparse = sparse
         self.encoding = encoding
+        self.headers = headers
 
     def encode(self, documents: Sequence[SplitDocument]) -> list[Encoded | EncodingFailure]:
         """Return the encodings of each document, in order; a document that cannot be encoded fails by itself.
@@ -117,7 +121,7 @@ class Encoders:
 
     def _plan(self, split: SplitDocument) -> _Plan:
         distinct = tuple(dict.fromkeys(w for g in self._read_from() for w in windows(split.sentences, g)))
-        return _Plan(split, distinct, tuple(split.text_of(*w).strip() for w in distinct))
+        return _Plan(split, distinct, tuple(read_texts(split, distinct, self.headers)))
 
     def _encode(self, plans: Sequence[_Plan]) -> list[Encoded | EncodingFailure]:
         try:

@@ -4,15 +4,16 @@ A method turns the lists of a question into a way to fill any budget. Where a bu
 the product (`within_budget`) for every method.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, islice
 from typing import Protocol
 
 import numpy as np
 
-from umg_search.evaluation.texts import Layout
-from umg_search.granularity import PARENT, Channel, Expert, Granularity
+from umg_search.evaluation.deriving import with_derived
+from umg_search.evaluation.texts import Layouts
+from umg_search.granularity import FINEST, PARENT, Channel, Expert, Granularity
 from umg_search.model import Candidates, DocumentVersion, Evidence, FloatArray, Fused, RankedList, Selected, unit_keys
 from umg_search.ranking.evidence import Normalisation, normalise
 from umg_search.ranking.fusion import by_length, fuse
@@ -20,6 +21,7 @@ from umg_search.ranking.overlap import deduplicate
 from umg_search.ranking.truncation import within_budget
 from umg_search.ranking.weights import Weighting
 from umg_search.search import RankingOptions, Selection, rank, refilled, select
+from umg_search.search.deriving import DEEPER
 from umg_search.windows import Window
 
 RRF_K = 60
@@ -31,7 +33,6 @@ FIXED_K = 5
 LONG_UNIT = 4_096
 """Tokens of a LongRAG unit (Jiang, Ma & Chen 2024)."""
 
-Layouts = Mapping[DocumentVersion, Layout]
 Lists = Sequence[RankedList]
 Fusion = Callable[[Lists], Fused]
 
@@ -94,18 +95,19 @@ class Method(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """What a search does under ranking options."""
+    """What a search does under ranking options; lists of `derived` channels come from those of the finest windows."""
 
     name: str
     about: str
     channels: tuple[Channel, ...]
     options: RankingOptions
     ours: bool = True
+    derived: tuple[Channel, ...] = ()
 
     @property
     def depth(self) -> int:
-        """Hits that the options ask for."""
-        return self.options.depth
+        """Hits that the options ask for, several times as many where lists are derived from them."""
+        return DEEPER * self.options.depth if self.derived else self.options.depth
 
     @property
     def fixed_k(self) -> int | None:
@@ -114,7 +116,8 @@ class Product:
 
     def answering(self, lists: Lists, layouts: Layouts) -> Answering:
         """Return the search's own ranking."""
-        del layouts
+        if self.derived:
+            lists = with_derived(lists, self.derived, layouts, self.options.depth)
         ranking = rank(lists, self.options)
 
         def answer(*, budget: int, most: int) -> Sequence[Selected]:
@@ -240,15 +243,17 @@ def long_units(counts: Sequence[int], tokens: int = LONG_UNIT) -> list[Window]:
     return units
 
 
-def methods_of(channels: Sequence[Channel]) -> tuple[Method, ...]:
+def methods_of(channels: Sequence[Channel], *, derivable: bool = True) -> tuple[Method, ...]:
     """Return every method that an index set with these channels allows, ours first.
 
-    Baselines of two experts take dense and sparse, lexical where there is no sparse one.
+    Baselines of two experts take dense and sparse, lexical where there is no sparse one. Without `derivable` none
+    derives lists: those of the channels are so already.
     """
     experts = list(dict.fromkeys(channel.expert for channel in channels))
     pair = [e for e in experts if e is not Expert.LEXICAL or Expert.SPARSE not in experts]
     granularities = list(dict.fromkeys(channel.granularity for channel in channels))
-    return tuple(_ours(channels, pair)) + tuple(_baselines(channels, pair, granularities))
+    deriving = tuple(_deriving(channels)) if derivable else ()
+    return (*_ours(channels, pair), *deriving, *_baselines(channels, pair, granularities))
 
 
 def _ours(channels: Sequence[Channel], pair: Sequence[Expert]) -> Iterator[Method]:
@@ -259,6 +264,21 @@ def _ours(channels: Sequence[Channel], pair: Sequence[Expert]) -> Iterator[Metho
     for selection, what in (("chunks", "UMG-RAG"), ("parents", "UMGP-RAG")):
         options = RankingOptions.paper(Selection(selection))
         yield Product(f"paper-{selection}", f"{what} as published, read literally", published, options)
+
+
+def _deriving(channels: Sequence[Channel]) -> Iterator[Method]:
+    """Yield the methods that do without the lists of longer windows, of all experts or of the dense one."""
+    finest = tuple(channel for channel in channels if channel.granularity is FINEST)
+    longer = tuple(channel for channel in channels if channel.granularity is not FINEST)
+    if not finest or not longer:
+        return
+    what = "evidence spans under our defaults, the lists of longer windows derived from those of the finest"
+    options = RankingOptions()
+    yield Product("derived-spans", what, finest, options, derived=longer)
+    dense = tuple(channel for channel in longer if channel.expert is Expert.DENSE)
+    if dense and len(dense) < len(longer):
+        true = tuple(channel for channel in channels if channel not in dense)
+        yield Product("derived-dense-spans", f"{what}, the dense ones only", true, options, derived=dense)
 
 
 def _baselines(

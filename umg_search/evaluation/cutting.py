@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from umg_search.evaluation.baselines import Fusing, Layouts, Lists, Method, Product
+from umg_search.evaluation.baselines import Fusing, Lists, Method, Product
 from umg_search.evaluation.metrics import overlaps
 from umg_search.evaluation.questions import Question, Span
+from umg_search.evaluation.texts import Layouts
 from umg_search.search import Cut, Selection
 from umg_search.search.cuts import CANDIDATES
 from umg_search.search.options import MOST_TOKENS

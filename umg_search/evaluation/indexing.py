@@ -59,14 +59,15 @@ class CachedEncoders(Encoders):
             dense=encoders.dense,
             sparse=encoders.sparse,
             encoding=encoders.encoding,
+            headers=encoders.headers,
         )
         self._encoders = encoders
         self._cache = cache
-        self._models = (spec.dense, spec.sparse, spec.tokenizer, spec.encoding, spec.granularities)
+        self._models = (spec.dense, spec.sparse, spec.tokenizer, spec.encoding, spec.granularities, spec.headers)
 
     def encode(self, documents: Sequence[SplitDocument]) -> list[Encoded | EncodingFailure]:
         """Return the encodings of each document, in order; those that are remembered are not computed."""
-        keys = [digest(self._models, split.document.text, split.bounds, split.counts) for split in documents]
+        keys = [digest(self._models, d.document.title, d.document.text, d.bounds, d.counts) for d in documents]
         found = {row: raw for row, key in enumerate(keys) if (raw := self._cache.get(key)) is not None}
         missing = [row for row in range(len(documents)) if row not in found]
         computed = self._encoders.encode([documents[row] for row in missing]) if missing else []

@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from umg_search.evaluation.baselines import Layouts
 from umg_search.evaluation.metrics import answer_recall, coverage, position, set_f1
 from umg_search.evaluation.questions import Question, Span
+from umg_search.evaluation.texts import Layouts
 from umg_search.model import DocumentKey, RankedList, Selected
 from umg_search.ports import TokenCounter
 

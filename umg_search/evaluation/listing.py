@@ -18,6 +18,7 @@ from umg_search.evaluation.codec import (
 )
 from umg_search.model import EncodedQuery, IndexSet, RankedList
 from umg_search.ports import Engine, Scope
+from umg_search.search.deriving import asked_depth, completed
 from umg_search.store.reader import Reader, effective
 
 
@@ -43,20 +44,23 @@ class Listing:
 
     def of(self, text: str, scope: Scope) -> Found:
         """Return the lists of a question; EngineError where a channel fails, since figures would lack it."""
-        seen = Scope(scope.collections, effective(scope.principals, self._index.spec), scope.filter)
-        key = digest("lists", self._state, text, seen, self._depth)
+        spec = self._index.spec
+        seen = Scope(scope.collections, effective(scope.principals, spec), scope.filter)
+        depth = asked_depth(spec, self._depth)
+        key = digest("lists", self._state, text, seen, depth)
         raw = self._cache.get(key)
         if raw is None:
             encoded, encode_ms = self._encoded(text)
             started = time.perf_counter()
-            retrieval = self._reader.ranked_lists(self._index, encoded, depth=self._depth, scope=seen)
+            retrieval = self._reader.ranked_lists(self._index, encoded, depth=depth, scope=seen)
             retrieve_ms = _since(started)
             for channel, reason in retrieval.failed.items():
                 raise EngineError(f"Channel {channel} failed for {text!r} ({reason}): run again, the rest is kept.")
             raw = pack({**lists_to_arrays(retrieval.lists), "ms": np.array([encode_ms, retrieve_ms])})
             self._cache.put({key: raw})
         arrays = unpack(raw)
-        return Found(lists_from_arrays(arrays), *arrays["ms"].tolist())
+        lists = completed(lists_from_arrays(arrays), spec, self._depth)
+        return Found(tuple(lists), *arrays["ms"].tolist())
 
     def _encoded(self, text: str) -> tuple[EncodedQuery, float]:
         spec = self._index.spec

@@ -1,13 +1,13 @@
 """Figures of an evaluation, put together: means, differences to a baseline with their intervals, and JSON."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from umg_search.evaluation.baselines import Method
 from umg_search.evaluation.bootstrap import Difference, difference
 from umg_search.evaluation.cutting import MEASURES as CUT_MEASURES
-from umg_search.evaluation.judging import MEASURES
+from umg_search.evaluation.judging import MEASURES, Judged
 from umg_search.evaluation.questions import Span
 from umg_search.evaluation.rankings import MEASURES as RANKING_MEASURES
 from umg_search.evaluation.running import Budget, Evaluation, QuestionFigures
@@ -17,6 +17,9 @@ COMPARED = ("recall", "precision", "iou", "ie", "all_evidence", "answer_recall",
 
 PRIMARY = ("recall", "answer_recall", "document_recall")
 """What methods are ordered by: the first that any question allows."""
+
+TUNABLE = tuple(dict.fromkeys((*PRIMARY, *COMPARED)))
+"""Measures that settings can be chosen by."""
 
 NO_BUDGET = "none"
 
@@ -36,13 +39,12 @@ class Summary:
 
 def primary(evaluation: Evaluation) -> str:
     """Return the measure that methods are ordered by."""
-    allowed = {
-        measure
-        for one in evaluation.figures
-        for judged in one.answers.values()
-        for measure in PRIMARY
-        if judged.figures[measure] is not None
-    }
+    return primary_of(judged for one in evaluation.figures for judged in one.answers.values())
+
+
+def primary_of(answers: Iterable[Judged]) -> str:
+    """Return the measure that goes before others for some answers: the first that any question allows."""
+    allowed = {measure for judged in answers for measure in PRIMARY if judged.figures[measure] is not None}
     return next((measure for measure in PRIMARY if measure in allowed), PRIMARY[-1])
 
 

@@ -4,7 +4,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from umg_search.evaluation.baselines import Layouts, Method
+from umg_search.evaluation.baselines import Method
 from umg_search.evaluation.cutting import cut_figures
 from umg_search.evaluation.indexing import Progress
 from umg_search.evaluation.judging import Judged, ceiling, documents_of, judge
@@ -12,7 +12,7 @@ from umg_search.evaluation.listing import Listing
 from umg_search.evaluation.questions import Question
 from umg_search.evaluation.rankings import ranking_measures
 from umg_search.evaluation.scoping import Place
-from umg_search.evaluation.texts import Texts
+from umg_search.evaluation.texts import Layouts, Texts
 from umg_search.granularity import Channel
 from umg_search.model import DocumentKey, RankedList, Selected
 from umg_search.ports import TokenCounter

@@ -1,9 +1,10 @@
 """An evaluation from a data set and settings to figures: where the index is, what is in it, and what is asked of it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
+from umg_search.encoding.encoders import Encoders
 from umg_search.errors import ConfigurationError
 from umg_search.evaluation.answerability import Answerability, answerability
 from umg_search.evaluation.baselines import Method, methods_of
@@ -13,6 +14,7 @@ from umg_search.evaluation.datasets import Dataset
 from umg_search.evaluation.indexing import CachedEncoders, Own, Progress, Written, own_settings, read_documents, write
 from umg_search.evaluation.listing import Listing
 from umg_search.evaluation.locating import located
+from umg_search.evaluation.questions import Question
 from umg_search.evaluation.running import Budget, Evaluation, Runner, is_possible
 from umg_search.evaluation.scoping import Place, Scoping, decided
 from umg_search.evaluation.texts import Texts
@@ -77,23 +79,48 @@ def target_of(dataset: Dataset, settings: Settings, cache: Cache) -> Target:
     return Target(own_settings(settings, documents, spec, cache.folder), own)
 
 
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """An index that questions can be put to, and the questions with the places of what they expect."""
+
+    index: IndexSet
+    encoders: Encoders
+    questions: tuple[Question, ...]
+    texts: Texts
+    place: Place
+    written: Written | None
+
+
+def prepare(engine: Engine, target: Target, dataset: Dataset, place: Place, *, progress: Progress) -> Prepared:
+    """Write what is not written yet, and find what the questions expect; `place` may leave it to the set."""
+    written = None if target.own is None else write(engine, target.own, target.settings, progress)
+    index = Reader(engine).active_set()
+    scoping = decided(place.scoping, target.own.documents if target.own else (), dataset.questions)
+    texts = Texts(engine, index)
+    return Prepared(
+        index=index,
+        encoders=target.own.encoders if target.own else encoders_of(target.settings)(index.spec),
+        questions=located(dataset, texts).questions,
+        texts=texts,
+        place=replace(place, scoping=scoping),
+        written=written,
+    )
+
+
 def evaluate(
     engine: Engine, target: Target, dataset: Dataset, plan: Plan, *, cache: Cache, progress: Progress
 ) -> Evaluated:
     """Write what is not written yet, ask every question, and judge every method."""
-    written = None if target.own is None else write(engine, target.own, target.settings, progress)
-    index = Reader(engine).active_set()
-    methods = chosen(methods_of(index.spec.channels), plan)
-    scoping = decided(plan.scoping, target.own.documents if target.own else (), dataset.questions)
-    texts = Texts(engine, index)
-    questions = located(dataset, texts).questions
-    encoders = target.own.encoders if target.own else encoders_of(target.settings)(index.spec)
-    listing = Listing(engine, index, encoders, cache, depth=max(method.depth for method in methods))
-    place = Place(scoping, plan.principals)
-    evaluation = Runner(listing, texts, encoders.counter, place).run(questions, methods, plan.budgets, progress)
-    unjudged = len(questions) - len(evaluation.figures)
-    told = answerability(questions, listing, place, progress)
-    return Evaluated(evaluation, engine.info(), index, scoping, unjudged, written, told)
+    place = Place(plan.scoping, plan.principals)
+    found = prepare(engine, target, dataset, place, progress=progress)
+    spec = found.index.spec
+    methods = chosen(methods_of(spec.ranked, derivable=not spec.derived), plan)
+    listing = Listing(engine, found.index, found.encoders, cache, depth=max(method.depth for method in methods))
+    runner = Runner(listing, found.texts, found.encoders.counter, found.place)
+    evaluation = runner.run(found.questions, methods, plan.budgets, progress)
+    unjudged = len(found.questions) - len(evaluation.figures)
+    told = answerability(found.questions, listing, found.place, progress)
+    return Evaluated(evaluation, engine.info(), found.index, found.place.scoping, unjudged, found.written, told)
 
 
 def chosen(methods: Sequence[Method], plan: Plan) -> tuple[Method, ...]:

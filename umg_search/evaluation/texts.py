@@ -50,6 +50,9 @@ class Layout:
         return self.text[span.start : span.end]
 
 
+Layouts = Mapping[DocumentVersion, Layout]
+
+
 class Texts:
     """Reads the live texts of an index set, each document once."""
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from umg_search.errors import ConfigurationError
 from umg_search.evaluation.baselines import Fusing, Method, Product
-from umg_search.granularity import Channel, Expert, Granularity
+from umg_search.granularity import FINEST, Channel, Expert, Granularity
 from umg_search.ranking.evidence import Normalisation
 from umg_search.ranking.promotion import Aggregation
 from umg_search.ranking.weights import Weighting
@@ -87,10 +87,20 @@ def _changed(method: Product | Fusing, name: str, key: str, value: str) -> Produ
         raise ConfigurationError(f"The variant {name!r} has no option {key!r}: there are {known}.")
     try:
         if key in _CHANNELS:
-            return replace(method, channels=tuple(filter(_CHANNELS[key](value), method.channels)))
+            return _restricted(method, _CHANNELS[key](value))
         return replace(method, options=replace(method.options, **{key: _OPTIONS[key](value)}))
     except ValueError as error:
         raise ConfigurationError(f"The variant {name!r} has a wrong {key}: {value!r} is none.") from error
+
+
+def _restricted(method: Product | Fusing, wanted: Callable[[Channel], bool]) -> Product | Fusing:
+    """Return a method over the lists that are wanted, and those that such are derived from."""
+    if not isinstance(method, Product):
+        return replace(method, channels=tuple(filter(wanted, method.channels)))
+    derived = tuple(filter(wanted, method.derived))
+    sources = {Channel(channel.expert, FINEST) for channel in derived}
+    channels = tuple(channel for channel in method.channels if wanted(channel) or channel in sources)
+    return replace(method, channels=channels, derived=derived)
 
 
 def _is_one_of(wanted: set[Any], attribute: str) -> Callable[[Channel], bool]:

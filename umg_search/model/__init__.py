@@ -80,6 +80,7 @@ from umg_search.model.lists import (
 from umg_search.model.sets import (
     DenseModel,
     Encoding,
+    Headers,
     IndexSet,
     SetRole,
     SetSpec,
@@ -135,6 +136,7 @@ __all__ = [
     "FloatArray",
     "Fused",
     "Generation",
+    "Headers",
     "Hits",
     "In",
     "IndexSet",

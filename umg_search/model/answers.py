@@ -92,9 +92,10 @@ class TopHit:
 
 @dataclass(frozen=True, slots=True)
 class ChannelReport:
-    """How certain a channel was, what it weighed, and its best hits."""
+    """How certain a channel was, what it weighed, and its best hits; `derived` is one that the engine was not asked."""
 
     channel: Channel
+    derived: bool
     hits: int
     entropy: float
     confidence: float

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from umg_search.granularity import Granularity
+from umg_search.granularity import Expert, Granularity
 from umg_search.model.identity import DEFAULT_COLLECTION, DocumentKey
 
 Vectors = NDArray[np.float32]
@@ -81,10 +81,16 @@ class EncodedQuery:
     """A question as each expert reads it; None where the index set has no such expert.
 
     `dense` is float32 of norm 1 and shape (dims,), or, on its way to an engine, what the set stores of it.
-    `title_weight` is that of titles beside texts for the lexical expert; 0: titles are not asked.
+    `title_weight` is that of titles beside texts for the lexical expert; 0: titles are not asked. `experts` are those
+    of the set that are asked; None: all of them.
     """
 
     text: str
     dense: StoredVector | None = None
     sparse: SparseVector | None = None
     title_weight: float = 0.0
+    experts: tuple[Expert, ...] | None = None
+
+    def asks(self, expert: Expert) -> bool:
+        """Whether an expert of the set is asked."""
+        return self.experts is None or expert in self.experts

@@ -24,7 +24,8 @@ class Hits:
 
     `distinct` is ascending. The rows of `table` are: number of the document version in it; first and last sentence;
     first sentence whose token count is known, and how many are. `counts` holds the token counts of all windows one
-    after the other. They cover a window's own sentences, for 2- and 4-sentence windows those of their whole parent.
+    after the other. They cover a window's own sentences, for 2- and 4-sentence windows those of their whole parent, and
+    where lists are to be derived from finest windows, those of the windows around them.
     """
 
     distinct: tuple[DocumentVersion, ...]
@@ -58,6 +59,10 @@ class Hits:
     def count_length(self) -> IntArray:
         """Number of counted sentences of each window."""
         return self.table[4]
+
+    def head(self, most: int) -> "Hits":
+        """Return the first windows, at most `most` of them; `distinct` stays, also those that none of them is of."""
+        return Hits(self.distinct, self.table[:, :most], self.counts[: int(self.count_length[:most].sum())])
 
     def take(self, rows: IntArray) -> "Hits":
         """Return some of the windows, with their token counts."""
@@ -98,9 +103,7 @@ class RankedList:
 
     def head(self, most: int) -> "RankedList":
         """Return the list's first hits, at most `most` of them."""
-        if len(self.hits) <= most:
-            return self
-        return RankedList(self.channel, self.hits.take(np.arange(most)), self.scores[:most])
+        return self if len(self.hits) <= most else RankedList(self.channel, self.hits.head(most), self.scores[:most])
 
     def without(self, excluded: frozenset[DocumentVersion]) -> "RankedList":
         """Return the list less the hits of some document versions."""

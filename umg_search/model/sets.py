@@ -31,6 +31,14 @@ class Encoding(StrEnum):
     DIRECT = "direct"
 
 
+class Headers(StrEnum):
+    """What is put before a window where it is read: nothing, the document's title, or that and the nearest heading."""
+
+    NONE = "none"
+    TITLE = "title"
+    HEADINGS = "headings"
+
+
 class VectorType(StrEnum):
     """What the numbers of a stored vector are: bytes, scaled to the largest of each vector, or floats."""
 
@@ -42,7 +50,8 @@ class VectorType(StrEnum):
 class SetSpec:
     """Everything that must be equal between a writer and the index set it writes to; stored as `_meta`.
 
-    `fields` are the declared metadata fields, by name.
+    `granularities` are those that have an index. `derived` are others, whose lists come from those of the finest
+    windows, which then must have one. `fields` are the declared metadata fields, by name.
     """
 
     schema: int
@@ -56,11 +65,18 @@ class SetSpec:
     sparse: SparseModel | None = None
     vectors: VectorType = VectorType.INT8
     fields: tuple[DeclaredField, ...] = ()
+    derived: tuple[Granularity, ...] = ()
+    headers: Headers = Headers.NONE
 
     @property
     def channels(self) -> tuple[Channel, ...]:
-        """Every expert at every granularity, in a fixed order."""
+        """Every expert at every granularity that has an index, in a fixed order: the lists that an engine is asked."""
         return tuple(Channel(e, g) for e in self.experts for g in self.granularities)
+
+    @property
+    def ranked(self) -> tuple[Channel, ...]:
+        """Every expert at every granularity, be it derived, in a fixed order: the lists that are ranked."""
+        return tuple(Channel(e, g) for e in self.experts for g in sorted({*self.granularities, *self.derived}))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,6 @@
 """The read path: a question in, contexts out."""
 
+from umg_search.search.configured import ranking_options, settings_of
 from umg_search.search.cuts import Cut, CutOn, CutRule
 from umg_search.search.options import GroupBy, Query, RankingOptions, Selection
 from umg_search.search.questions import QueryEncoder
@@ -18,6 +19,8 @@ __all__ = [
     "SearchService",
     "Selection",
     "rank",
+    "ranking_options",
     "refilled",
     "select",
+    "settings_of",
 ]

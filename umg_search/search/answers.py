@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from umg_search.errors import EngineError
+from umg_search.granularity import Granularity
 from umg_search.model import (
     ChannelReport,
     Context,
@@ -26,13 +27,17 @@ TOP_HITS = 5
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A ranking with what was read for it, and how it is to be shown; `budget` in tokens of `counter`."""
+    """A ranking with what was read for it, and how it is to be shown; `budget` in tokens of `counter`.
+
+    `derived` are the granularities whose lists were derived.
+    """
 
     ranking: Ranking
     fetched: Fetched
     counter: TokenCounter
     budget: int
     explain: bool
+    derived: tuple[Granularity, ...] = ()
 
     def contexts(self) -> tuple[Context, ...]:
         """Return the contexts, best first; what has no text is left out."""
@@ -44,6 +49,7 @@ class Answer:
         return tuple(
             ChannelReport(
                 channel=evidence.ranked.channel,
+                derived=evidence.ranked.channel.granularity in self.derived,
                 hits=len(evidence.ranked.hits),
                 entropy=evidence.entropy,
                 confidence=evidence.confidence,

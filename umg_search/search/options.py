@@ -5,6 +5,8 @@ from enum import StrEnum
 from typing import Self
 
 from umg_search.errors import QueryError
+from umg_search.granularity import Expert
+from umg_search.model import SetSpec
 from umg_search.ports import Scope
 from umg_search.ranking.evidence import Normalisation
 from umg_search.ranking.promotion import Aggregation
@@ -42,7 +44,8 @@ class RankingOptions:
     turns de-duplication off. `max_per_document` None: no limit; the budget that it frees goes to other documents.
     `min_relevance` leaves contexts out whose relevance is lower or not known. `answered_at` is the relevance of the
     best hit from which a question counts as answered, None: nothing is said of it. `title_weight` is that of titles
-    beside texts for the lexical expert, 0: titles are not asked.
+    beside texts for the lexical expert, 0: titles are not asked. `experts` are those of the index set that are asked,
+    None: all of them.
     """
 
     select: Selection = Selection.SPANS
@@ -63,6 +66,7 @@ class RankingOptions:
     min_relevance: float | None = None
     answered_at: float | None = None
     title_weight: float = 0.0
+    experts: tuple[Expert, ...] | None = None
 
     def __post_init__(self) -> None:
         limits = {
@@ -84,6 +88,8 @@ class RankingOptions:
             for name, (value, least, most) in limits.items()
             if not least <= value <= most
         ]
+        if self.experts is not None and (not self.experts or len(set(self.experts)) < len(self.experts)):
+            wrong.append(f"experts is {list(map(str, self.experts))}, each is named once, and one at least")
         if wrong:
             raise QueryError(f"Wrong ranking options: {'; '.join(wrong)}.")
 
@@ -92,6 +98,15 @@ class RankingOptions:
         """Return the literal reading of the paper: min-max, no floor, de-duplication of parents only."""
         overlap = 0.75 if select is Selection.PARENTS else 1.0
         return cls(select=select, normalisation=Normalisation.MINMAX, floor=0, own_mass=False, overlap=overlap)
+
+    def check_experts(self, spec: SetSpec) -> None:
+        """Raise QueryError where an expert is to be asked that an index set does not have."""
+        missing = [expert.value for expert in self.experts or () if expert not in spec.experts]
+        if missing:
+            raise QueryError(
+                f"This index set has the experts {', '.join(spec.experts)}, and {', '.join(missing)} "
+                "is to be asked: correct UMG_SEARCH_EXPERTS, or the experts of the query."
+            )
 
     @property
     def limit(self) -> int | None:
@@ -103,10 +118,10 @@ class RankingOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
-    """A question, what it may see, and how it is to be answered."""
+    """A question, what it may see, and how it is to be answered; `options` None: as the search service is set."""
 
     text: str
     scope: Scope = field(default_factory=Scope)
-    options: RankingOptions = field(default_factory=RankingOptions)
+    options: RankingOptions | None = None
     group_by: GroupBy | None = None
     explain: bool = False

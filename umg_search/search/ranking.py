@@ -82,7 +82,7 @@ def rank(lists: Sequence[RankedList], options: RankingOptions) -> Ranking:
     evidence = tuple(
         to_evidence(ranked, normalisation=options.normalisation, temperature=options.temperature)
         for ranked in lists
-        if len(ranked.hits)
+        if len(ranked.hits) and (options.experts is None or ranked.channel.expert in options.experts)
     )
     if not evidence:
         return Ranking((), (), None, ())

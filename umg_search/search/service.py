@@ -20,8 +20,9 @@ from umg_search.model import (
 )
 from umg_search.ports import Fetched, Scope
 from umg_search.search.answers import Answer, by_document, documents_of
+from umg_search.search.deriving import asked_depth, completed, fallen
 from umg_search.search.hints import hints
-from umg_search.search.options import Query
+from umg_search.search.options import Query, RankingOptions
 from umg_search.search.questions import QueryEncoder, Questions, Remembered
 from umg_search.search.ranking import Ranking, hit_in, is_answered, merged, rank, refilled
 from umg_search.store.contexts import passage
@@ -37,6 +38,7 @@ class _Asked:
     """A query with all that was decided at its start and holds to its end."""
 
     query: Query
+    options: RankingOptions
     index: IndexSet
     scope: Scope
     encoders: QueryEncoder
@@ -85,10 +87,19 @@ class SearchService:
     """Answers questions from the active index set; one instance serves many threads."""
 
     def __init__(
-        self, reader: Reader, encoders_of: Callable[[SetSpec], QueryEncoder], *, remembered_questions: int = 0
+        self,
+        reader: Reader,
+        encoders_of: Callable[[SetSpec], QueryEncoder],
+        *,
+        options: RankingOptions | None = None,
+        remembered_questions: int = 0,
     ) -> None:
-        """Search with a reader and the encoders of each set, and remember the encodings of so many questions."""
+        """Search with a reader and the encoders of each set, and remember the encodings of so many questions.
+
+        `options` are those of queries that bring none; `ranking_options` makes them from settings.
+        """
         self._reader = reader
+        self._options = options or RankingOptions()
         self._encoders_of = encoders_of
         self._questions = Questions(encoders_of, remembered_questions)
 
@@ -109,13 +120,16 @@ class SearchService:
         clock = _Stopwatch()
         index = self._reader.active_set()
         scope = replace(query.scope, principals=effective(query.scope.principals, index.spec))
+        options = query.options or self._options
+        options.check_experts(index.spec)
         resolved(scope, index.spec)  # a filter that does not fit is refused before anything is encoded
-        asked = _Asked(query, index, scope, self._encoders_of(index.spec), clock)
+        asked = _Asked(query, options, index, scope, self._encoders_of(index.spec), clock)
         encoded = self._encoded(asked)
         clock.lap("encode")
         barred: frozenset[DocumentVersion] = frozenset()
+        depth = asked_depth(index.spec, options.depth)
         for _ in range(2):  # once more where documents were replaced between the lists and the texts
-            retrieval = self._reader.ranked_lists(index, encoded, depth=query.options.depth, scope=scope)
+            retrieval = self._reader.ranked_lists(index, encoded, depth=depth, scope=scope)
             clock.lap("retrieve")
             found = self._settle(asked, retrieval, barred)
             if found.complete:
@@ -125,13 +139,13 @@ class SearchService:
 
     def _encoded(self, asked: _Asked) -> EncodedQuery:
         encoded = self._questions.encode(asked.index.spec, asked.query.text)
-        return replace(encoded, title_weight=asked.query.options.title_weight)
+        return replace(encoded, title_weight=asked.options.title_weight, experts=asked.options.experts)
 
     def _settle(self, asked: _Asked, retrieval: Retrieval, barred: frozenset[DocumentVersion]) -> _Round:
         """Rank and read, and rank again without what the ledger refuses, until it refuses nothing."""
         while True:
             lists, contested = _admissible(retrieval.lists, barred)
-            ranking = rank(lists, asked.query.options)
+            ranking = rank(completed(lists, asked.index.spec, asked.options.depth), asked.options)
             asked.clock.lap("rank")
             found = self._without_duplicates(asked, self._read(asked, ranking, contested), contested)
             if not found.verdict.refused:
@@ -144,7 +158,7 @@ class SearchService:
             if found.verdict.refused:
                 return found
             once = found.merged()
-            again = refilled(once.ranking, asked.query.options) if once.ranking != found.ranking else once.ranking
+            again = refilled(once.ranking, asked.options) if once.ranking != found.ranking else once.ranking
             asked.clock.lap("rank")
             if again.kept == once.ranking.kept:
                 return once
@@ -176,14 +190,21 @@ class SearchService:
 
     def _result(self, asked: _Asked, retrieval: Retrieval, found: _Round) -> SearchResult:
         query, shown = asked.query, found.with_hits()
-        answer = Answer(shown.ranking, shown.fetched, asked.encoders.counter, query.options.budget, query.explain)
+        answer = Answer(
+            ranking=shown.ranking,
+            fetched=shown.fetched,
+            counter=asked.encoders.counter,
+            budget=asked.options.budget,
+            explain=query.explain,
+            derived=asked.index.spec.derived,
+        )
         contexts = answer.contexts()
         groups = documents_of(contexts) if query.group_by else ()
         asked.clock.lap("contexts")
         return SearchResult(
             question=query.text,
             contexts=by_document(contexts) if query.group_by else contexts,
-            degraded=tuple(str(channel) for channel in sorted(retrieval.failed)),
+            degraded=tuple(map(str, fallen(retrieval.failed, asked.index.spec))),
             warnings=(
                 *retrieval.notes,
                 *_warnings(asked, found, len(contexts)),
@@ -207,13 +228,15 @@ def _warnings(asked: _Asked, found: _Round, contexts: int) -> Iterable[str]:
         yield f"Of texts that were deleted in part meanwhile only the hits are shown: {len(found.missing) - lost}."
     if found.ranking.irrelevant:
         yield f"Contexts of less than the least relevance are left out: {found.ranking.irrelevant}."
-    options = asked.query.options
+    options = asked.options
     if options.min_relevance is not None and found.ranking.evidence and not found.ranking.has_relevance:
         yield "There is no relevance to judge by, since no dense list of 2-sentence windows is there: all are shown."
     if options.answered_at is not None and found.ranking.evidence and not found.ranking.has_relevance:
         yield "Whether this is an answer cannot be told, since no dense list of 2-sentence windows is there."
     if options.title_weight and Expert.LEXICAL not in asked.index.spec.experts:
         yield "This index set has no lexical expert: titles were not searched."
+    elif options.title_weight and Expert.LEXICAL not in (options.experts or Expert):
+        yield "The lexical expert was not asked: titles were not searched."
     if asked.query.scope.principals and asked.scope.principals is None:
         yield "This index set has no access control: the principals were ignored."
 

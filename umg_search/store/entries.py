@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from umg_search.granularity import Expert, Granularity
+from umg_search.headers import read_texts
 from umg_search.model import (
     BLOCK_SENTENCES,
     DocumentVersion,
@@ -48,17 +49,19 @@ def chunks_of(encoded: EncodedDocument, version: DocumentVersion, spec: SetSpec)
     for granularity in spec.granularities:
         vectors = encoded.dense.get(granularity)
         terms = encoded.sparse.get(granularity)
-        for row, window in enumerate(windows(split.sentences, granularity)):
+        places = windows(split.sentences, granularity)
+        texts = read_texts(split, places, spec.headers) if Expert.LEXICAL in spec.experts else [None] * len(places)
+        for row, (window, text) in enumerate(zip(places, texts, strict=True)):
             yield Chunk(
                 granularity=granularity,
                 version=version,
                 first=window.first,
-                unit=pack(version, window, granularity, split.counts),
+                unit=pack(version, window, granularity, split.counts, spec.derived),
                 collection=split.document.collection,
                 attributes=attributes,
                 dense=None if vectors is None else _usable(vectors[row], spec.vectors),
                 sparse=None if terms is None else kept(terms[row]),
-                text=split.text_of(*window) if Expert.LEXICAL in spec.experts else None,
+                text=text,
             )
 
 

@@ -19,6 +19,7 @@ from umg_search.model import (
     Encoding,
     FieldType,
     Generation,
+    Headers,
     Job,
     LedgerEntry,
     Retired,
@@ -30,7 +31,7 @@ from umg_search.model import (
 )
 from umg_search.ports import BlockId
 
-SCHEMA = 2
+SCHEMA = 3
 """Version of everything that is stored; a reader refuses any other."""
 
 _SPEC = frozenset(
@@ -46,6 +47,8 @@ _SPEC = frozenset(
         "sparse",
         "vectors",
         "fields",
+        "derived",
+        "headers",
     }
 )
 _ENTRY = frozenset(
@@ -88,7 +91,9 @@ def spec_to_json(spec: SetSpec) -> dict[str, Any]:
         "dense": None if spec.dense is None else asdict(spec.dense),
         "sparse": None if spec.sparse is None else asdict(spec.sparse),
         "vectors": spec.vectors.value,
+        "headers": spec.headers.value,
         "fields": {name: kind.value for name, kind in spec.fields},
+        "derived": [int(granularity) for granularity in spec.derived],
     }
 
 
@@ -108,7 +113,9 @@ def spec_from_json(data: Mapping[str, Any]) -> SetSpec:
             dense=None if data["dense"] is None else DenseModel(**data["dense"]),
             sparse=None if data["sparse"] is None else SparseModel(**data["sparse"]),
             vectors=VectorType(data["vectors"]),
+            headers=Headers(data["headers"]),
             fields=tuple(DeclaredField(name, FieldType(kind)) for name, kind in sorted(data["fields"].items())),
+            derived=tuple(Granularity(value) for value in data["derived"]),
         )
     except (AttributeError, TypeError, ValueError) as error:
         raise _unreadable("index set", str(error)) from error

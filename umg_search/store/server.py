@@ -111,7 +111,8 @@ class ServerEngine:
         """Ask every channel in one multi-search."""
         check_query(query, index.spec)
         query = as_stored(query, index.spec)
-        places = {channel: self._names.chunks(index, channel.granularity) for channel in index.spec.channels}
+        asked = [channel for channel in index.spec.channels if query.asks(channel.expert)]
+        places = {channel: self._names.chunks(index, channel.granularity) for channel in asked}
         seen = resolved(scope, index.spec)
         retrieval, few = self._lists(index, places, query, depth=depth, scope=seen, brief=True)
         if few:  # an index so small that all terms cost nothing

@@ -4,6 +4,9 @@ Layout, big-endian: document version (20 bytes), first sentence (u32), sentences
 counted one and `first` (u8), counted sentences (u8), one u16 token count for each of them, and zeros up to a multiple
 of three bytes. Several values in one doc-value field would come back sorted, hence one value. Engines hold it as base64
 text; three bytes are four characters, so that values can be joined and decoded at once.
+
+Counted are the sentences of the window, of a 2- or 4-sentence window those of its whole parent, and of a finest window
+that tiles derived ones those of all the longest of these around it.
 """
 
 import struct
@@ -13,9 +16,9 @@ from itertools import accumulate, chain
 
 import numpy as np
 
-from umg_search.granularity import FINE, PARENT, Granularity
+from umg_search.granularity import FINE, FINEST, PARENT, Granularity
 from umg_search.model import DocumentVersion, Hits, ranges
-from umg_search.windows import Window, parent
+from umg_search.windows import Window, holding, is_tile, parent
 
 MOST_TOKENS = 65_535
 
@@ -24,13 +27,32 @@ _HEAD = struct.Struct(">20sIBBB")
 _COLUMNS = np.dtype([("version", "V20"), ("first", ">u4"), ("sentences", "u1"), ("lead", "u1"), ("counted", "u1")])
 
 
-def pack(version: DocumentVersion, window: Window, granularity: Granularity, counts: Sequence[int]) -> bytes:
-    """Return the packed value of a window; `counts` are the tokens of all sentences of its document."""
-    counted = parent(window, len(counts), PARENT) if granularity in FINE else window
+def pack(
+    version: DocumentVersion,
+    window: Window,
+    granularity: Granularity,
+    counts: Sequence[int],
+    derived: Sequence[Granularity] = (),
+) -> bytes:
+    """Return the packed value of a window; `counts` are the tokens of all sentences of its document.
+
+    `derived` are the granularities whose windows are derived from the finest ones.
+    """
+    counted = counted_range(window, granularity, len(counts), derived)
     shown = [min(count, MOST_TOKENS) for count in counts[counted.first : counted.last]]
     head = _HEAD.pack(version, window.first, window.last - window.first, window.first - counted.first, len(shown))
     body = head + struct.pack(f">{len(shown)}H", *shown)
     return b2a_base64(body + bytes(-len(body) % 3), newline=False)
+
+
+def counted_range(
+    window: Window, granularity: Granularity, sentences: int, derived: Sequence[Granularity] = ()
+) -> Window:
+    """Return the sentences of a document of `sentences` sentences whose counts a window brings with it."""
+    if granularity is FINEST and derived and is_tile(window, sentences):
+        around = holding(window, sentences, max(PARENT, *derived))
+        return Window(around[0].first, around[-1].last)
+    return parent(window, sentences, PARENT) if granularity in FINE else window
 
 
 def unpack(lists: Sequence[Sequence[str]]) -> list[Hits]:

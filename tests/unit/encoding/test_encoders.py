@@ -1,4 +1,5 @@
 from collections.abc import Sequence
+from dataclasses import replace
 from hashlib import blake2b
 
 import numpy as np
@@ -10,7 +11,7 @@ from umg_search.encoding.encoders import Encoded, Encoders, EncodingFailure
 from umg_search.encoding.tokens import WordCounter
 from umg_search.errors import ModelError, QueryError
 from umg_search.granularity import Granularity
-from umg_search.model import DenseModel, Document, Encoding, SparseModel, SparseVector, SplitDocument, Vectors
+from umg_search.model import DenseModel, Document, Encoding, Headers, SparseModel, SparseVector, SplitDocument, Vectors
 
 ALL = tuple(Granularity)
 
@@ -97,6 +98,14 @@ def test_composed_reads_only_the_finest_windows_of_all_documents_in_one_call() -
     made.encode([numbered("a", 10), numbered("b", 1)])
     assert [len(call) for call in dense.calls] == [9 + 1]
     assert dense.calls[0][0] == "a sentence 0. a sentence 1."
+
+
+def test_windows_are_read_under_their_headers() -> None:
+    dense = FakeDense()
+    made = Encoders(counter=WordCounter(), granularities=ALL, dense=dense, headers=Headers.TITLE)
+    document = numbered("a", 3)
+    made.encode([replace(document, document=replace(document.document, title="Kilns"))])
+    assert dense.calls == [["Kilns. a sentence 0. a sentence 1.", "Kilns. a sentence 1. a sentence 2."]]
 
 
 def test_direct_reads_each_distinct_span_of_every_granularity_once() -> None:

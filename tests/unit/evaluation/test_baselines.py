@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from tests.unit.ranking.lists import G2, G8, G16, PROPERTY, Text, dense, lexical, ranked, ranked_lists
 from umg_search.evaluation.baselines import (
     Fusing,
-    Layouts,
     Method,
     Product,
     linear,
@@ -16,7 +15,7 @@ from umg_search.evaluation.baselines import (
     methods_of,
     reciprocal_ranks,
 )
-from umg_search.evaluation.texts import Layout
+from umg_search.evaluation.texts import Layout, Layouts
 from umg_search.granularity import Channel, Expert, Granularity
 from umg_search.model import DocumentKey, Fused, RankedList, Selected, document_of
 from umg_search.search import RankingOptions, Selection, rank
@@ -164,13 +163,15 @@ def test_the_order_of_lists_is_of_no_consequence(lists: list[RankedList]) -> Non
 
 def test_every_baseline_is_there_once_and_reads_its_own_lists() -> None:
     methods = {method.name: method for method in methods_of(CHANNELS)}
-    assert len(methods) == len(methods_of(CHANNELS)) == 5 + 2 * 3 + 15 + 2 * 5 + 3
+    assert len(methods) == len(methods_of(CHANNELS)) == 5 + 2 + 2 * 3 + 15 + 2 * 5 + 3
     assert {str(channel) for channel in methods["rrf-g08"].channels} == {"dense-g08", "sparse-g08"}
     assert methods["longrag"].channels == (dense(G16),)
     assert methods["paper-chunks"].channels == tuple(c for c in CHANNELS if c.expert is not Expert.LEXICAL)
     assert methods["spans"].channels == methods["rrf-all"].channels == CHANNELS
     assert [name for name, method in methods.items() if method.fixed_k is None] == [
         "spans",
+        "derived-spans",
+        "derived-dense-spans",
         "uniform-spans",
         "rrf-spans",
     ]
@@ -178,7 +179,8 @@ def test_every_baseline_is_there_once_and_reads_its_own_lists() -> None:
 
 def test_spans_are_ours_whatever_fuses_the_lists_and_other_selections_are_baselines() -> None:
     ours = [method.name for method in methods_of(CHANNELS) if method.ours]
-    assert ours == ["spans", "chunks", "parents", "paper-chunks", "paper-parents", "uniform-spans", "rrf-spans"]
+    selections = ["spans", "chunks", "parents", "paper-chunks", "paper-parents"]
+    assert ours == [*selections, "derived-spans", "derived-dense-spans", "uniform-spans", "rrf-spans"]
 
 
 def test_bm25_takes_the_place_of_the_sparse_expert() -> None:

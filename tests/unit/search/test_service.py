@@ -13,7 +13,7 @@ from umg_search.errors import EngineError, NoIndexSet, QueryError
 from umg_search.granularity import Channel, Expert, Granularity
 from umg_search.model import Document, DocumentKey, EncodedQuery, SetSpec, version_of
 from umg_search.ports import BlockId, Scope
-from umg_search.search import Query, SearchService, Selection
+from umg_search.search import Query, RankingOptions, SearchService, Selection
 from umg_search.store import generations
 from umg_search.store.entries import blocks_of, chunks_of
 from umg_search.store.reader import Reader
@@ -417,3 +417,41 @@ def test_counts_of_the_fakes_agree(shop: Shop) -> None:
     texts = [block.text[a:b] for a, b in zip(block.bounds, block.bounds[1:], strict=False)]
     assert tuple(WordCount().count(texts)) == block.counts
     assert np.sum(block.counts) > 0
+
+
+# --- experts, and the options of a service --------------------------------------------------------------------------
+
+
+def test_only_the_experts_that_are_asked_are_searched_and_rank(shop: Shop) -> None:
+    result = shop.search("season 3 of the orchard", experts=(Expert.LEXICAL,))
+    assert {report.channel.expert for report in result.channels} == {Expert.LEXICAL}
+    assert {channel.expert for context in result.contexts for channel in context.channels} == {Expert.LEXICAL}
+    assert [context.relevance for context in result.contexts if context.relevance is not None] == []
+
+
+def test_a_failing_list_that_is_not_asked_fails_nothing(shop: Shop) -> None:
+    shop.engine.failing = {Channel(Expert.DENSE, Granularity.G2): "broken"}
+    assert shop.search("orchard", experts=(Expert.LEXICAL,)).degraded == ()
+    assert shop.search("orchard").degraded == ("dense-g02",)
+
+
+def test_an_expert_that_the_set_does_not_have_is_refused_before_anything_is_asked() -> None:
+    shop = Shop(spec(experts=(Expert.DENSE, Expert.LEXICAL)), *documents())
+    with pytest.raises(QueryError, match="has the experts dense, lexical, and sparse is to be asked: correct UMG_SEA"):
+        shop.search("orchard", experts=(Expert.DENSE, Expert.SPARSE))
+    assert shop.searches == 0
+
+
+def test_titles_are_not_searched_without_the_lexical_expert(shop: Shop) -> None:
+    warnings = shop.search("orchard", experts=(Expert.DENSE,), title_weight=1.0).warnings
+    assert warnings == ("The lexical expert was not asked: titles were not searched.",)
+
+
+def test_queries_without_options_are_answered_as_the_service_is_set(shop: Shop) -> None:
+    options = RankingOptions(select=Selection.PARENTS, budget=60, experts=(Expert.LEXICAL,))
+    service = SearchService(Reader(shop.engine), HashedWords, options=options)
+    text = "season 3 of the orchard"
+    assert service.search(Query(text=text)).contexts == service.search(Query(text=text, options=options)).contexts
+    other = Query(text=text, options=RankingOptions())
+    assert service.search(other).contexts == shop.service.search(Query(text=text)).contexts
+    assert service.search(Query(text=text)).contexts != service.search(other).contexts

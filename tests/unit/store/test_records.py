@@ -19,6 +19,7 @@ from umg_search.model import (
     Encoding,
     FieldType,
     Generation,
+    Headers,
     Job,
     LedgerEntry,
     Retired,
@@ -56,9 +57,11 @@ SPECS = st.builds(
     access_control=st.booleans(),
     dense=st.none() | st.builds(DenseModel, st.text(), NUMBERS, st.text(), st.text()),
     sparse=st.none() | st.builds(SparseModel, st.text()),
+    headers=st.sampled_from(Headers),
     fields=st.dictionaries(st.text(), st.sampled_from(FieldType)).map(
         lambda types: tuple(sorted(DeclaredField(name, kind) for name, kind in types.items()))
     ),
+    derived=st.lists(st.sampled_from(Granularity), unique=True).map(tuple),
 )
 STATES = st.builds(
     SetState,
