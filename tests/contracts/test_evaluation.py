@@ -55,3 +55,19 @@ def test_questions_are_asked_inside_their_scopes(engine_settings: Settings, tmp_
     assert reached == [{"en one", "en two"}, {"en one", "en two"}, {"de one"}]
     assert (inside.written.stored, language.written.stored) == (3, 0)  # type: ignore[union-attr] - both wrote
     assert inside.evaluation.figures[0].ceiling == pytest.approx(1)
+
+
+def test_questions_without_an_answer_are_measured_apart(engine_settings: Settings, tmp_path: Path) -> None:
+    nothing = Question("none", "xqzt wvvk pfft", metadata={"unanswerable": True, "language": "en"})
+    engine = open_engine(engine_settings)
+    try:
+        with Cache(tmp_path) as cache:
+            data = dataset([*questions(), nothing])
+            plan = Plan(methods=("spans",), budgets=(20,), scoping=Scoping.ALL)
+            found = evaluate(engine, target(*DOCUMENTS), data, plan, cache=cache, progress=lambda *_: None)
+    finally:
+        engine.close()
+    assert found.unjudged == 1
+    assert found.answerability is not None
+    assert (found.answerability.answerable, found.answerability.unanswerable) == (3, 1)
+    assert found.answerability.signs["relevance"].auroc == 1

@@ -237,6 +237,29 @@ def test_a_search_in_a_mistyped_collection_names_what_is_there(engine: Engine) -
     assert result.warnings[-1] == "There is no document in collection 'tails': there are 'tales'."
 
 
+# --- whether there is an answer --------------------------------------------------------------------------------------
+
+
+def test_a_threshold_tells_a_question_with_an_answer_from_gibberish(engine: Engine) -> None:
+    library = Library(engine, *(Document(id=s, text=prose(s, 12)) for s in ("harbour", "orchard")))
+    question = "The orchard has part orchard3 for season 3."
+    assert library.search(question).answered is None
+    assert library.search(question, answered_at=0.5).answered is True
+    assert library.search("xqzt wvvk pfft", answered_at=0.5).answered is False
+    nowhere = Scope(collections=("nowhere",))
+    assert library.search(question, scope=nowhere, answered_at=0.5).answered is False
+
+
+def test_a_document_that_was_revoked_answers_nothing(engine: Engine) -> None:
+    secret, public = (Document(id=s, text=prose(s, 12), acl=("ann",)) for s in ("orchard", "harbour"))
+    library = Library(engine, secret, public, access_control=True)
+    ann = Scope(principals=("ann",))
+    question = "The orchard has part orchard3 for season 3."
+    assert library.search(question, scope=ann, answered_at=0.8).answered is True
+    library.writer._attributes.write(library.index, [replace(secret, acl=("bob",))])  # chunks still say ann
+    assert library.search(question, scope=ann, answered_at=0.8).answered is False
+
+
 # --- experts -------------------------------------------------------------------------------------------------------
 
 

@@ -81,6 +81,9 @@ def search(
     max_per_document: Annotated[int | None, _option("Most contexts of one document.")] = None,
     group_by: Annotated[GroupBy | None, _option("Put the contexts of a document together.")] = None,
     min_relevance: Annotated[float | None, _option("Least relevance of a context, a cosine from -1 to 1.")] = None,
+    answered_at: Annotated[
+        float | None, _option("Relevance of the best hit from which a question counts as answered.")
+    ] = None,
     title_weight: Annotated[float | None, _option("Weight of titles beside texts in lexical search.")] = None,
     explain: Annotated[bool, typer.Option("--explain", help="Show what each channel found and weighed.")] = False,
     as_json: AsJson = False,
@@ -95,6 +98,7 @@ def search(
         min_sentences=min_sentences,
         max_per_document=max_per_document,
         min_relevance=min_relevance,
+        answered_at=answered_at,
         title_weight=title_weight,
     )
     seen = None if filter is None else parse_filter(filter)

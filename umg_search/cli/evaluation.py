@@ -17,6 +17,7 @@ from rich.table import Table
 from umg_search.cli.commands import AsJson, Principals, opened, progress_bar
 from umg_search.cli.output import complain, out, print_json
 from umg_search.errors import ConfigurationError, QueryError
+from umg_search.evaluation.answerability import Answerability, rounded
 from umg_search.evaluation.bootstrap import RESAMPLES
 from umg_search.evaluation.cache import Cache
 from umg_search.evaluation.datasets import Dataset, read_dataset
@@ -164,6 +165,7 @@ def _result(found: Evaluated, data: Dataset, plan: Plan, *, seed: int, limit: in
             "resamples": RESAMPLES,
         },
         **run_json(),
+        "answerability": None if found.answerability is None else rounded(found.answerability),
         **as_json(found.evaluation, against=plan.against, seed=seed, details=details),
     }
 
@@ -204,6 +206,23 @@ def _print(found: Evaluated, plan: Plan, seed: int) -> None:
         rows = [item for item in every if item.budget == budget]
         if rows:
             _print_budget(rows, order, ours, len(evaluation.figures))
+    if found.answerability:
+        _print_answerability(found.answerability)
+
+
+def _print_answerability(found: Answerability) -> None:
+    """Print how well signs tell questions with an answer from those without, best first."""
+    out.print(
+        f"{found.answerable} questions with an answer, {found.unanswerable} without; AUROC with its 95 % interval, "
+        "and a threshold: the shares of questions without and with an answer below it",
+        markup=False,
+    )
+    table = Table("sign", "AUROC", "interval", "threshold", "refused", "falsely", box=None, pad_edge=False)
+    for name, sign in sorted(found.signs.items(), key=lambda item: -item[1].auroc):
+        interval = escape(f"[{sign.low:.3f}, {sign.high:.3f}]")
+        shares = f"{sign.true_refusals:.2f}", f"{sign.false_refusals:.2f}"
+        table.add_row(name, f"{sign.auroc:.3f}", interval, f"{sign.threshold:.3f}", *shares)
+    out.print(table)
 
 
 def _print_budget(rows: Sequence[Summary], order: str, ours: set[str], questions: int) -> None:

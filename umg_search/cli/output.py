@@ -52,6 +52,7 @@ def result_json(result: SearchResult, *, explain: bool) -> dict[str, Any]:
     """Return an answer as the JSON that `umg search --json` prints."""
     answer: dict[str, Any] = {
         "question": result.question,
+        "answered": result.answered,
         "contexts": [_context_json(context, explain=explain) for context in result.contexts],
         "degraded": list(result.degraded),
         "warnings": list(result.warnings),
@@ -80,6 +81,8 @@ def print_result(result: SearchResult) -> None:
         out.print()
     if not result.contexts:
         out.print("Nothing was found.")
+    if result.answered is False:
+        out.print("The documents do not seem to answer this question.")
     if result.cut:
         out.print(f"Cut by {result.cut.rule}: {result.cut.kept} of {result.cut.candidates} {result.cut.of} stay.")
     if result.channels:

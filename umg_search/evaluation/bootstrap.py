@@ -43,13 +43,13 @@ def difference(
     if not pairs:
         return None
     values = np.array([a - b for a, b in pairs])
-    means = _draws(len(values), seed, resamples) @ values / len(values)
+    means = draws(len(values), seed, resamples) @ values / len(values)
     low, high = np.percentile(means, TAILS).tolist()
     return Difference(float(values.mean()), low, high, len(values))
 
 
 @lru_cache(maxsize=4)
-def _draws(questions: int, seed: int, resamples: int) -> FloatArray:
+def draws(questions: int, seed: int, resamples: int) -> FloatArray:
     """Return how often each question is drawn, of shape (resamples, questions)."""
     random = np.random.default_rng(seed)
     drawn: IntArray = random.multinomial(questions, np.full(questions, 1 / questions), size=resamples)

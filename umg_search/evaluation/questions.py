@@ -7,6 +7,9 @@ from typing import Any, NamedTuple
 
 from umg_search.model import DocumentKey, Filter
 
+_YES = frozenset({"true", "yes", "1"})
+"""What a cell of a table says for true."""
+
 
 class EvidenceMode(StrEnum):
     """Whether every span of the evidence is needed, or each is enough by itself."""
@@ -61,7 +64,8 @@ class Question:
     @property
     def unanswerable(self) -> bool:
         """Whether the set says that no document answers it."""
-        return bool(self.metadata.get("unanswerable"))
+        said = self.metadata.get("unanswerable")
+        return said is True or str(said).casefold() in _YES
 
     @property
     def language(self) -> str:

@@ -6,6 +6,7 @@ from fnmatch import fnmatchcase
 
 from umg_search.encoding.encoders import Encoders
 from umg_search.errors import ConfigurationError
+from umg_search.evaluation.answerability import Answerability, answerability
 from umg_search.evaluation.baselines import Method, methods_of
 from umg_search.evaluation.cache import Cache
 from umg_search.evaluation.cutting import under
@@ -51,7 +52,10 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Evaluated:
-    """Figures, and what they were measured on; `unjudged` questions expect nothing."""
+    """Figures, and what they were measured on; `unjudged` questions expect nothing.
+
+    `answerability` is there where some of them are known to have no answer.
+    """
 
     evaluation: Evaluation
     engine: EngineInfo
@@ -59,6 +63,7 @@ class Evaluated:
     scoping: Scoping
     unjudged: int
     written: Written | None
+    answerability: Answerability | None = None
 
 
 def target_of(dataset: Dataset, settings: Settings, cache: Cache) -> Target:
@@ -114,7 +119,8 @@ def evaluate(
     runner = Runner(listing, found.texts, found.encoders.counter, found.place)
     evaluation = runner.run(found.questions, methods, plan.budgets, progress)
     unjudged = len(found.questions) - len(evaluation.figures)
-    return Evaluated(evaluation, engine.info(), found.index, found.place.scoping, unjudged, found.written)
+    told = answerability(found.questions, listing, found.place, progress)
+    return Evaluated(evaluation, engine.info(), found.index, found.place.scoping, unjudged, found.written, told)
 
 
 def chosen(methods: Sequence[Method], plan: Plan) -> tuple[Method, ...]:

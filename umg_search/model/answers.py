@@ -131,7 +131,8 @@ class SearchResult:
     `degraded` names the channels that failed; `timings_ms` is milliseconds by stage; `channels` is filled where an
     explanation was asked for. `groups` is filled where documents were to stay together: the contexts then come
     document by document in the order of the groups. `cut` is there where a cut rule was asked for; the budget may leave
-    less than it kept.
+    less than it kept. `answered` says whether the documents seem to answer the question at all, None where that was not
+    asked for or cannot be told.
     """
 
     question: str
@@ -143,3 +144,4 @@ class SearchResult:
     channels: tuple[ChannelReport, ...] = ()
     groups: tuple[DocumentGroup, ...] = ()
     cut: CutPoint | None = None
+    answered: bool | None = None

@@ -11,18 +11,32 @@ from itertools import pairwise
 from umg_search.errors import QueryError
 from umg_search.ranking.scores import bounded, descending
 
+MOST_POWER = 2
+"""Largest power of ranks that gaps can be weighted with."""
 
-def gapr(scores: Iterable[float], *, r: int = 3, eta: float = 0.05, k_min: int = 1, k_max: int = 30) -> int:
+
+def gapr(
+    scores: Iterable[float], *, r: int = 3, eta: float = 0.05, k_min: int = 1, k_max: int = 30, rank_power: float = 0.0
+) -> int:
     """Return how many to keep: up to the last of the `r` largest gaps that are at least `eta` times the largest.
 
     GapR: V = {i: g_i >= eta * max g}, T = the r largest gaps of V, the earlier of equal ones first,
     K = max T within k_min and k_max. Where there is no gap, because scores are equal or there is one alone, all up to
     k_max are kept. On 3 to 5 scores it mostly drops just the last: give it 8 candidates or more.
+
+    With `rank_power`, an addition of ours, gap g_i counts i ** rank_power times: of irrelevant candidates the gaps
+    fall with the rank, like 1 / i where scores have an exponential tail (Renyi 1953), so that a gap that is large for
+    its rank may lie behind larger ones. 0 is the published rule, 1 makes up for such a tail.
     """
-    if r < 1 or not 0 < eta <= 1:
-        raise QueryError(f"r is {r} and eta is {eta}: give at least 1 gap, and a share above 0 and up to 1.")
+    if r < 1 or not 0 < eta <= 1 or not 0 <= rank_power <= MOST_POWER:
+        raise QueryError(
+            f"r is {r}, eta is {eta} and rank_power is {rank_power}: give at least 1 gap, a share above 0 and up to 1, "
+            f"and a power from 0 to {MOST_POWER}."
+        )
     values = descending(scores)
     gaps = [a - b for a, b in pairwise(values)]
+    if rank_power:
+        gaps = [gap * i**rank_power for i, gap in enumerate(gaps, start=1)]
     least = eta * max(gaps, default=0.0)
     k = len(values)
     if least > 0:

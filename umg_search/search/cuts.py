@@ -8,6 +8,7 @@ from typing import NamedTuple, Self
 
 from umg_search.errors import QueryError
 from umg_search.ranking import adaptive_k, fixed, gapr, surprise, tail_aware
+from umg_search.ranking.gaps import MOST_POWER
 
 CANDIDATES = 30
 """Most candidates that a rule sees."""
@@ -67,7 +68,8 @@ class Cut:
 
     `number` None is the rule's own default: `gapr` looks at the 3 largest gaps, `adaptive_k` keeps 0 more behind the
     largest, `fixed` keeps 5, `surprise` takes p-values up to 0.05; `tail_aware` has no number. Every rule but `fixed`
-    keeps `k_min` to `k_max` of up to 30 candidates, and keeps fewer than `fewest` whole.
+    keeps `k_min` to `k_max` of up to 30 candidates, and keeps fewer than `fewest` whole. `rank_power` is that of
+    `gapr`, which weighs gaps by rank.
     """
 
     rule: CutRule
@@ -76,6 +78,7 @@ class Cut:
     k_min: int = 1
     k_max: int = CANDIDATES
     fewest: int = FEWEST
+    rank_power: float = 0.0
 
     def __post_init__(self) -> None:
         wrong = list(self._wrong())
@@ -105,6 +108,8 @@ class Cut:
             if len(scores) < self.fewest:
                 return len(scores)
             options |= {"k_min": self.k_min, "k_max": self.k_max}
+        if self.rule is CutRule.GAPR:
+            options["rank_power"] = self.rank_power
         if self.number is not None:
             known = _NUMBERS[self.rule]
             options[known.name] = int(self.number) if known.whole else self.number
@@ -119,6 +124,10 @@ class Cut:
                 yield f"its number lies between {known.least:g} and {known.most:g}"
             elif known.whole and self.number != int(self.number):
                 yield "its number is a whole one"
+        if self.rank_power and self.rule is not CutRule.GAPR:
+            yield f"rank_power belongs to {CutRule.GAPR.value}"
+        if not 0 <= self.rank_power <= MOST_POWER:
+            yield f"rank_power is {self.rank_power}, it lies between 0 and {MOST_POWER}"
         if not 1 <= self.k_min <= self.k_max <= CANDIDATES:
             yield f"k_min is {self.k_min} and k_max {self.k_max}, they lie between 1 and {CANDIDATES}, in this order"
         if not 0 <= self.fewest <= CANDIDATES:

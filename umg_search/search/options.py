@@ -42,9 +42,10 @@ class RankingOptions:
     limit for spans; 0: no limit. `cut` looks at the 30 best units, sentences or runs. `depth` hits a channel. `floor`
     in tokens. `overlap` is the share of the shorter unit above which two units of a document are taken for the same; 1
     turns de-duplication off. `max_per_document` None: no limit; the budget that it frees goes to other documents.
-    `min_relevance` leaves contexts out whose relevance is lower or not known. `title_weight` is that of titles beside
-    texts for the lexical expert, 0: titles are not asked. `experts` are those of the index set that are asked, None:
-    all of them.
+    `min_relevance` leaves contexts out whose relevance is lower or not known. `answered_at` is the relevance of the
+    best hit from which a question counts as answered, None: nothing is said of it. `title_weight` is that of titles
+    beside texts for the lexical expert, 0: titles are not asked. `experts` are those of the index set that are asked,
+    None: all of them.
     """
 
     select: Selection = Selection.SPANS
@@ -63,6 +64,7 @@ class RankingOptions:
     min_sentences: int = 1
     max_per_document: int | None = None
     min_relevance: float | None = None
+    answered_at: float | None = None
     title_weight: float = 0.0
     experts: tuple[Expert, ...] | None = None
 
@@ -77,6 +79,7 @@ class RankingOptions:
             "min_sentences": (self.min_sentences, 1, 1_000),
             "max_per_document": (1 if self.max_per_document is None else self.max_per_document, 1, MOST_DEPTH),
             "min_relevance": (0 if self.min_relevance is None else self.min_relevance, -1, 1),
+            "answered_at": (0 if self.answered_at is None else self.answered_at, -1, 1),
             "title_weight": (self.title_weight, 0, 100),
             "temperature": (self.temperature, 1e-3, 1e3),
         }

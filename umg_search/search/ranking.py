@@ -50,7 +50,31 @@ class Ranking:
     @property
     def has_relevance(self) -> bool:
         """Whether a list with the relevance of its hits is there."""
-        return any(item.ranked.channel == _RELEVANCE for item in self.evidence)
+        return self.relevance is not None
+
+    @property
+    def relevance(self) -> float | None:
+        """The best cosine of a finest window, whether it is kept or not; None where no list tells."""
+        return best_relevance([item.ranked for item in self.evidence])
+
+
+def best_relevance(lists: Iterable[RankedList]) -> float | None:
+    """Return the best cosine of a finest window, None where no list tells: a sign that something answers a question."""
+    cosines = (float(ranked.scores.max()) for ranked in lists if ranked.channel == _RELEVANCE and len(ranked.hits))
+    return next(cosines, None)
+
+
+def is_answered(ranking: Ranking, options: RankingOptions) -> bool | None:
+    """Return whether the best hit is relevant enough; None where that is not asked for, or nothing tells.
+
+    Where there is no hit at all nothing answers.
+    """
+    if options.answered_at is None:
+        return None
+    if not ranking.evidence:
+        return False
+    best = ranking.relevance
+    return None if best is None else best >= options.answered_at
 
 
 def rank(lists: Sequence[RankedList], options: RankingOptions) -> Ranking:

@@ -24,7 +24,7 @@ from umg_search.search.deriving import asked_depth, completed, fallen
 from umg_search.search.hints import hints
 from umg_search.search.options import Query, RankingOptions
 from umg_search.search.questions import QueryEncoder, Questions, Remembered
-from umg_search.search.ranking import Ranking, hit_in, merged, rank, refilled
+from umg_search.search.ranking import Ranking, hit_in, is_answered, merged, rank, refilled
 from umg_search.store.contexts import passage
 from umg_search.store.filters import resolved
 from umg_search.store.reader import Reader, Verdict, effective, from_active_set, judge
@@ -215,6 +215,7 @@ class SearchService:
             channels=answer.channels() if query.explain else (),
             groups=groups,
             cut=shown.ranking.cut,
+            answered=is_answered(shown.ranking, query.options),
         )
 
 
@@ -230,6 +231,8 @@ def _warnings(asked: _Asked, found: _Round, contexts: int) -> Iterable[str]:
     options = asked.options
     if options.min_relevance is not None and found.ranking.evidence and not found.ranking.has_relevance:
         yield "There is no relevance to judge by, since no dense list of 2-sentence windows is there: all are shown."
+    if options.answered_at is not None and found.ranking.evidence and not found.ranking.has_relevance:
+        yield "Whether this is an answer cannot be told, since no dense list of 2-sentence windows is there."
     if options.title_weight and Expert.LEXICAL not in asked.index.spec.experts:
         yield "This index set has no lexical expert: titles were not searched."
     elif options.title_weight and Expert.LEXICAL not in (options.experts or Expert):

@@ -196,3 +196,22 @@ def test_one_gap_without_a_floor_is_adaptive_k(found: list[float]) -> None:
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), max_size=40).map(lambda s: sorted(s, reverse=True)))
 def test_any_finite_scores_have_a_cut(rule: Rule, found: list[float]) -> None:
     assert min(1, len(found)) <= rule(found) <= len(found)
+
+
+def test_gaps_may_count_more_the_later_they_come() -> None:
+    found = scores(4, 1, 1, 1.5, 1, 1, 1, 0.1)
+    assert gapr(found, r=1) == 1
+    assert gapr(found, r=1, rank_power=1) == 7, "4 * 1 < 1 * 7, and 1.5 * 4 = 6"
+    assert gapr(found, r=1, rank_power=0.5) == 1, "4 > 1.5 * 2 and 7 ** 0.5"
+
+
+@PROPERTY
+@given(LISTS, st.integers(1, 4))
+def test_a_power_of_zero_is_the_published_rule(values: list[float], r: int) -> None:
+    assert gapr(values, r=r, rank_power=0) == gapr(values, r=r)
+
+
+@pytest.mark.parametrize("power", [-0.1, 2.1, float("nan")])
+def test_a_wrong_power_is_told(power: float) -> None:
+    with pytest.raises(QueryError, match="rank_power"):
+        gapr([2.0, 1.0], rank_power=power)

@@ -240,3 +240,13 @@ def test_runs_are_cut_anew_when_copies_have_been_taken_together(notices: Shop) -
     found = notices.search(QUESTION, budget=300, cut=Cut(CutRule.FIXED, 2, CutOn.RUNS))
     assert found.contexts[0].document_id == "copy0"
     assert len(found.contexts) == 2
+
+
+def test_only_gapr_weighs_gaps_by_rank() -> None:
+    scores = [10.0, 6.0, 5.0, 4.0, 2.5, 1.5, 0.5, 0.4, 0.3]  # gaps 4, 1, 1, 1.5, 1, 1, 0.1, 0.1
+    assert Cut(CutRule.GAPR, 1).keep(scores) == 1
+    assert Cut(CutRule.GAPR, 1, rank_power=1.0).keep(scores) == 4, "1.5 * 4 = 1 * 6, the earlier"
+    with pytest.raises(QueryError, match="rank_power belongs to gapr"):
+        Cut(CutRule.ADAPTIVE_K, rank_power=1.0)
+    with pytest.raises(QueryError, match="rank_power is 3"):
+        Cut(CutRule.GAPR, rank_power=3.0)

@@ -5,9 +5,10 @@ import pytest
 from tests.fakes.encoders import spec
 from tests.unit.ranking.lists import G2, G8, Text, dense, lexical, ranked
 from tests.unit.search.shop import SELECTIONS, Shop, documents, prose
+from umg_search.errors import QueryError
 from umg_search.granularity import Channel, Expert, Granularity
 from umg_search.model import Document, DocumentKey, version_of
-from umg_search.ports import BlockId
+from umg_search.ports import BlockId, Scope
 from umg_search.search import RankingOptions, Selection, rank
 
 GIBBERISH = "xqzt wvvk pfft"
@@ -137,3 +138,34 @@ def test_a_text_that_is_gone_as_a_whole_is_left_out_with_a_warning(shop: Shop) -
     result = shop.search("uniqueglacier glacier", select=Selection.PARENTS)
     assert all(context.document_id != "glacier" for context in result.contexts)
     assert "deleted meanwhile are left out" in result.warnings[0]
+
+
+@SELECTIONS
+def test_a_search_says_whether_it_seems_to_answer_only_where_it_is_asked(shop: Shop, selection: Selection) -> None:
+    """A gibberish question looks like any other by its scores: a threshold of the best cosine tells it apart."""
+    sure = shop.search("uniqueglacier alone", select=selection)
+    assert sure.answered is None
+    at = sure.contexts[0].relevance * 0.9
+    assert shop.search("uniqueglacier alone", select=selection, answered_at=at).answered is True
+    lost = shop.search(GIBBERISH, select=selection, answered_at=at)
+    assert lost.answered is False
+    assert lost.contexts, "it is told, and nothing is left out for it"
+
+
+def test_where_nothing_is_found_nothing_answers(shop: Shop) -> None:
+    empty = Scope(collections=("nowhere",))
+    assert shop.search("uniqueglacier", scope=empty, answered_at=-1.0).answered is False
+    assert shop.search("uniqueglacier", scope=empty).answered is None
+
+
+def test_without_a_dense_list_it_cannot_be_told_whether_something_answers() -> None:
+    shop = Shop(spec(experts=(Expert.LEXICAL,)), *documents())
+    result = shop.search("uniqueglacier", answered_at=0.5)
+    assert result.answered is None
+    assert len(result.warnings) == 1
+    assert "cannot be told" in result.warnings[0]
+
+
+def test_a_threshold_that_is_no_cosine_is_refused() -> None:
+    with pytest.raises(QueryError, match=r"answered_at is 1\.5"):
+        RankingOptions(answered_at=1.5)
