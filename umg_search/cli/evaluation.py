@@ -14,19 +14,25 @@ from rich.markup import escape
 from rich.progress import TaskID
 from rich.table import Table
 
+from umg_search.addresses import hidden
 from umg_search.cli.commands import AsJson, Principals, opened, progress_bar
-from umg_search.cli.output import complain, out, print_json
+from umg_search.cli.output import complain, err, out, print_json
 from umg_search.errors import ConfigurationError
+from umg_search.evaluation import costs
 from umg_search.evaluation.bootstrap import RESAMPLES
 from umg_search.evaluation.cache import Cache
 from umg_search.evaluation.datasets import Dataset, read_dataset
 from umg_search.evaluation.indexing import Progress
 from umg_search.evaluation.rankings import check_installed
+from umg_search.evaluation.report import plots
+from umg_search.evaluation.report.content import content
+from umg_search.evaluation.report.writing import check_writable, write_report
 from umg_search.evaluation.results import NO_BUDGET, Summary, as_json, label, primary, summaries
 from umg_search.evaluation.running import Budget
 from umg_search.evaluation.scoping import Scoping
 from umg_search.evaluation.service import Evaluated, Plan, target_of
 from umg_search.evaluation.service import evaluate as evaluate_plan
+from umg_search.evaluation.texts import Texts
 from umg_search.search import Cut, CutOn
 from umg_search.search.options import MOST_TOKENS
 from umg_search.settings import load_settings
@@ -71,11 +77,18 @@ def evaluate(
     limit: Annotated[int, typer.Option(min=0, help="Questions to draw at random, 0 for all.")] = 0,
     seed: Annotated[int, typer.Option(min=0, help="Seed of all that is random.")] = 0,
     cache: Annotated[str, typer.Option(help="Folder for indices, encodings and ranked lists.")] = "umg-evaluation",
+    report: Annotated[
+        str | None, typer.Option(help="Folder to write a report to, as HTML, Markdown and JSON.", show_default=False)
+    ] = None,
+    cost: Annotated[int, typer.Option(min=0, help="Questions to measure the costs of each method with, 0: none.")] = 0,
     details: Annotated[bool, typer.Option("--details", help="In JSON, the figures of every question, too.")] = False,
     as_json: AsJson = False,
 ) -> int:
     """Measure search methods on questions with known answers, at equal budgets of tokens."""
     check_installed()
+    if report is not None:
+        plots.check_installed()
+        check_writable(Path(report))
     plan = Plan(
         methods=_names(methods),
         budgets=_budgets(budgets),
@@ -90,11 +103,23 @@ def evaluate(
         target = target_of(data, settings, kept)
         with opened(target.settings, create=target.own is not None) as opened_engine:
             found = evaluate_plan(opened_engine, target, data, plan, cache=kept, progress=progress)
-    if not found.evaluation.figures:
-        complain("Nothing is expected of any of these questions, so there is nothing to measure.")
-        return 2
+            if not found.evaluation.figures:
+                complain("Nothing is expected of any of these questions, so there is nothing to measure.")
+                return 2
+            result = _result(found, data, plan, seed=seed, limit=limit, details=details)
+            if cost:
+                measured = costs.measure(
+                    opened_engine, target, found, plan, questions=cost, cache=kept, progress=progress
+                )
+                result["costs"] = costs.as_json(measured)
+            if report is not None:
+                texts = Texts(opened_engine, found.index)
+                result |= content(found.evaluation, texts, against=plan.against, seed=seed)
+    if report is not None:
+        written = write_report(Path(report), result)
+        err.print(f"Report: {', '.join(map(str, written))}", markup=False)
     if as_json:
-        print_json(_result(found, data, plan, seed=seed, limit=limit, details=details))
+        print_json(result)
     else:
         _print(found, plan, seed)
     return 0
@@ -160,7 +185,7 @@ def _result(found: Evaluated, data: Dataset, plan: Plan, *, seed: int, limit: in
             "resamples": RESAMPLES,
         },
         "versions": {"python": platform.python_version(), **{name: version(name) for name in PACKAGES}},
-        "command": ["umg", *sys.argv[1:]],
+        "command": ["umg", *(hidden(part) if "//" in part and "@" in part else part for part in sys.argv[1:])],
         **as_json(found.evaluation, against=plan.against, seed=seed, details=details),
     }
 
