@@ -1,21 +1,24 @@
 """What an index set takes: bytes of each index, and seconds to encode and write each part of it that a method reads.
 
-A part is a grid: some experts at some granularities. Seconds are measured by really ingesting a sample of documents
-into a set of just that grid, with nothing remembered, and scaled by characters to all documents.
+A part is a grid: some experts at some granularities. A sample of documents is encoded by each expert alone, and written
+into a set of just that grid; the seconds of both are added and scaled by characters to all documents.
 """
 
 import random
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from ingest.chunks import split_documents
+from ingest.services import sentence_options
 from umg_search.encoding.encoders import Encoded, Encoders, EncodingFailure
 from umg_search.evaluation.indexing import INDEX_PREFIX, Own, Progress, own_settings, write
 from umg_search.granularity import PARENT, Channel, Expert, Granularity
-from umg_search.model import Document, Encoding, IndexSet, SetSpec, SplitDocument
+from umg_search.model import Document, DocumentKey, Encoding, IndexSet, SetSpec, SplitDocument
 from umg_search.ports import Engine
 from umg_search.settings import Settings
 from umg_search.store.admin import lease
@@ -38,6 +41,8 @@ class Grid:
     experts: tuple[Expert, ...]
     granularities: tuple[Granularity, ...]
 
+
+Encode = Callable[[Sequence[SplitDocument]], Sequence[Encoded | EncodingFailure]]
 
 PLAIN = Grid((Expert.DENSE,), (PARENT,))
 """What others are put beside: dense vectors of 8-sentence chunks."""
@@ -65,23 +70,21 @@ class Footprints:
 
 
 class PartEncoders(Encoders):
-    """Encoders of a set that is part of another one: its encodings are there already."""
+    """Encoders of a set that is part of another one, whose encodings `known` returns."""
 
-    def __init__(self, encoders: Encoders, spec: SetSpec) -> None:
+    def __init__(self, encoders: Encoders, spec: SetSpec, known: Encode) -> None:
         super().__init__(
             counter=encoders.counter,
             granularities=spec.granularities,
-            dense=encoders.dense if Expert.DENSE in spec.experts else None,
-            sparse=encoders.sparse if Expert.SPARSE in spec.experts else None,
+            dense=encoders.dense if spec.dense else None,
+            sparse=encoders.sparse if spec.sparse else None,
             encoding=spec.encoding,
         )
-        self._whole = encoders
+        self._known = known
 
     def encode(self, documents: Sequence[SplitDocument]) -> list[Encoded | EncodingFailure]:
         """Return the part of each document's encodings."""
-        return [
-            item if isinstance(item, EncodingFailure) else self._part(item) for item in self._whole.encode(documents)
-        ]
+        return [self._part(item) if isinstance(item, Encoded) else item for item in self._known(documents)]
 
     def _part(self, item: Encoded) -> Encoded:
         dense = {g: rows for g, rows in item.document.dense.items() if self.dense and g in self.granularities}
@@ -138,22 +141,21 @@ def footprints(
     measured = Footprints(bytes_by_kind(engine, index))
     if own is None:
         return measured
-    sample = sampled(own.documents)
+    sample = tuple(sampled(own.documents))
     read, characters = (sum(len(document.text) for document in some) for some in (sample, own.documents))
-    specs = [narrowed(own.spec, grid) for grid in grids]
-    plain = replace(narrowed(own.spec, PLAIN), encoding=Encoding.DIRECT) if has_plain(own.spec) else None
-    sampling = replace(own, documents=tuple(sample))
-    *seconds, plain_s = (
-        taken * characters / read for taken in _ingests(sampling, settings, [*specs, plain or specs[0]], progress)
-    )
-    return replace(
+    scale = characters / read
+    seconds = Ingests(replace(own, documents=sample), settings).seconds(grids, progress)
+    measured = replace(
         measured,
-        ingest_s=dict(zip(grids, seconds, strict=True)),
-        plain_bytes=_plain_bytes(own, settings, folder) if plain else 0,
-        plain_ingest_s=plain_s if plain else None,
+        ingest_s={grid: scale * taken for grid, taken in seconds.items()},
         sample=read,
         characters=characters,
     )
+    if not has_plain(own.spec):
+        return measured
+    plain = replace(own, documents=sample, spec=replace(narrowed(own.spec, PLAIN), encoding=Encoding.DIRECT))
+    (plain_s,) = Ingests(plain, settings).seconds([PLAIN], progress).values()
+    return replace(measured, plain_bytes=_plain_bytes(own, settings, folder), plain_ingest_s=scale * plain_s)
 
 
 def sampled(documents: Sequence[Document], characters: int = SAMPLE_CHARACTERS) -> list[Document]:
@@ -163,17 +165,46 @@ def sampled(documents: Sequence[Document], characters: int = SAMPLE_CHARACTERS) 
     return [document for document, read in zip(drawn, before, strict=False) if read < characters]
 
 
-def _ingests(own: Own, settings: Settings, specs: Sequence[SetSpec], progress: Progress) -> Iterator[float]:
-    """Yield the seconds to ingest documents into a set of each specification; a first one, which warms, is not told."""
-    with _scratch(settings) as engine:
-        for number, spec in enumerate((specs[0], *specs)):
-            _emptied(engine, spec)
-            encoders = _fresh(own.encoders, spec)
-            written = write(engine, Own(own.documents, spec, encoders), settings, lambda *_: None)
-            progress("ingest", number, len(specs))
-            if number:
-                yield written.seconds
-        _forget(engine)
+class Ingests:
+    """Ingests the same documents again and again, with a watch."""
+
+    def __init__(self, own: Own, settings: Settings) -> None:
+        self._own = own
+        self._settings = settings
+        self._split = split_documents(own.documents, own.encoders.counter, sentence_options(settings))
+        self._models: dict[Grid, float] = {}
+
+    def seconds(self, grids: Sequence[Grid], progress: Progress) -> dict[Grid, float]:
+        """Return the seconds of each grid: of its experts' models, one after the other, and of the writing."""
+        encoded = _fresh(self._own.encoders, self._own.spec).encode(self._split)  # warms the models, too
+        known = {split.document.key: item for split, item in zip(self._split, encoded, strict=True)}
+        found: dict[Grid, float] = {}
+        with _scratch(self._settings) as engine:
+            self._written(engine, grids[0], known)  # warms the engine
+            for number, grid in enumerate(grids, start=1):
+                found[grid] = self._read(grid) + self._written(engine, grid, known)
+                progress("ingest", number, len(grids))
+            _forget(engine)
+        return found
+
+    def _read(self, grid: Grid) -> float:
+        """Return the seconds of the models; composed encodings read the finest windows, whatever is made of them."""
+        spec = self._own.spec
+        granularities = spec.granularities if spec.encoding is Encoding.COMPOSED else grid.granularities
+        alone = [Grid((expert,), granularities) for expert in grid.experts if expert is not Expert.LEXICAL]
+        for each in alone:
+            if each not in self._models:
+                started = time.perf_counter()
+                _fresh(self._own.encoders, narrowed(spec, each)).encode(self._split)
+                self._models[each] = time.perf_counter() - started
+        return sum(self._models[each] for each in alone)
+
+    def _written(self, engine: Engine, grid: Grid, known: Mapping[DocumentKey, Encoded | EncodingFailure]) -> float:
+        """Return the seconds to split and count documents and to make them searchable."""
+        spec = narrowed(self._own.spec, grid)
+        _emptied(engine, spec)
+        encoders = PartEncoders(self._own.encoders, spec, lambda some: [known[each.document.key] for each in some])
+        return write(engine, replace(self._own, spec=spec, encoders=encoders), self._settings, _silent).seconds
 
 
 @contextmanager
@@ -220,9 +251,13 @@ def _plain_bytes(own: Own, settings: Settings, folder: Path) -> int:
     spec = narrowed(own.spec, PLAIN)
     plain = own_settings(settings, own.documents, spec, folder)
     with closing(open_engine(plain)) as engine:
-        write(engine, Own(own.documents, spec, PartEncoders(own.encoders, spec)), plain, lambda *_: None)
+        write(engine, Own(own.documents, spec, PartEncoders(own.encoders, spec, own.encoders.encode)), plain, _silent)
         index = engine.active_set()
         return 0 if index is None else sum(bytes_by_kind(engine, index).values())
+
+
+def _silent(*_: object) -> None:
+    """Show no progress."""
 
 
 def _kind(name: str) -> str:

@@ -27,8 +27,8 @@ REFERENCE = (
     "nothing else; its bytes and its ingest are measured on a set of its own, its milliseconds on the list dense-g08."
 )
 INGEST = (
-    "Ingest is the time from text to searchable in a set of just the experts and window lengths that a method reads, "
-    "measured on {sample} characters and scaled to all {characters}."
+    "Ingest is the time of the models and, after it, of the writing of a set of just the experts and window lengths "
+    "that a method reads, measured on {sample} characters and scaled to all {characters}."
 )
 ORACLE = (
     "Ours, and the best baselines. The best window length of each question is an oracle: no method knows which it is."
