@@ -19,7 +19,7 @@ from umg_search.ranking.overlap import deduplicate
 from umg_search.ranking.promotion import promote
 from umg_search.ranking.spans import spans
 from umg_search.ranking.truncation import within_budget
-from umg_search.ranking.weights import entropy_weights
+from umg_search.ranking.weights import Weighting, weights
 from umg_search.store.units import pack, unpack
 from umg_search.windows import window_at, window_count
 
@@ -77,8 +77,8 @@ def main() -> None:
         return [to_evidence(item, normalisation=Normalisation.ZSCORE, temperature=1.0) for item in lists]
 
     evidence = read()
-    weights = entropy_weights(evidence).tolist()
-    fused = fuse(evidence, weights)
+    shares = weights(evidence, Weighting.ENTROPY, depth=DEPTH).tolist()
+    fused = fuse(evidence, shares)
     ranked = by_length(fused, units(fused), alpha=0.5, floor=16)
 
     def chunks() -> object:
@@ -105,7 +105,7 @@ def main() -> None:
         {
             "plain loop of 10,000": lambda: sum(range(10_000)),
             "unpack": lambda: unpack(values),
-            "evidence + weights": lambda: entropy_weights(read()),
+            "evidence + weights": lambda: weights(read(), Weighting.ENTROPY, depth=DEPTH),
             "fuse": lambda: fuse(evidence, weights),
             "select chunks": chunks,
             "select parents": parents,

@@ -33,6 +33,7 @@ from umg_search.evaluation.scoping import Scoping
 from umg_search.evaluation.service import Evaluated, Plan, target_of
 from umg_search.evaluation.service import evaluate as evaluate_plan
 from umg_search.evaluation.texts import Texts
+from umg_search.evaluation.variants import split_names
 from umg_search.search import Cut, CutOn
 from umg_search.search.options import MOST_TOKENS
 from umg_search.settings import load_settings
@@ -58,7 +59,9 @@ def evaluate(
         str | None,
         typer.Option(help="The questions' documents; unless given, the set's own or the index.", show_default=False),
     ] = None,
-    methods: Annotated[str, typer.Option(help="Names of methods or patterns such as rrf-*, with commas.")] = "*",
+    methods: Annotated[
+        str, typer.Option(help="Methods, patterns such as rrf-*, variants such as spans[alpha=0], with commas.")
+    ] = "*",
     budgets: Annotated[
         str, typer.Option(help="Most tokens of an answer, with commas; none: the first 5 contexts.")
     ] = "256,512,1024,2048",
@@ -90,9 +93,9 @@ def evaluate(
         plots.check_installed()
         check_writable(Path(report))
     plan = Plan(
-        methods=_names(methods),
+        methods=split_names(methods),
         budgets=_budgets(budgets),
-        cuts=tuple(cut for name in _names(cuts) if (cut := Cut.parse(name, cut_on))),
+        cuts=tuple(cut for name in split_names(cuts) if (cut := Cut.parse(name, cut_on))),
         against=against,
         scoping=scope,
         principals=tuple(principal) if principal else None,
@@ -125,12 +128,8 @@ def evaluate(
     return 0
 
 
-def _names(text: str) -> tuple[str, ...]:
-    return tuple(name.strip() for name in text.split(",") if name.strip())
-
-
 def _budgets(text: str) -> tuple[Budget, ...]:
-    names = _names(text)
+    names = split_names(text)
     wrong = [n for n in names if n != NO_BUDGET and not (n.isascii() and n.isdecimal() and 0 < int(n) <= MOST_TOKENS)]
     if wrong or not names:
         raise ConfigurationError(
@@ -179,7 +178,7 @@ def _result(found: Evaluated, data: Dataset, plan: Plan, *, seed: int, limit: in
         "settings": {
             "budgets": [label(budget) for budget in plan.budgets],
             "cuts": [{"cut": str(cut), "on": cut.on.value} for cut in plan.cuts],
-            "depth": plan.depth,
+            "depth": max(method.depth for method in found.evaluation.methods),
             "scope": found.scoping.value,
             "against": plan.against or "the best baseline at each budget",
             "resamples": RESAMPLES,

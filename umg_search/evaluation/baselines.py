@@ -14,11 +14,12 @@ import numpy as np
 from umg_search.evaluation.texts import Layout
 from umg_search.granularity import PARENT, Channel, Expert, Granularity
 from umg_search.model import Candidates, DocumentVersion, Evidence, FloatArray, Fused, RankedList, Selected, unit_keys
-from umg_search.ranking.evidence import Normalisation, normalise, to_evidence
+from umg_search.ranking.evidence import Normalisation, normalise
 from umg_search.ranking.fusion import by_length, fuse
 from umg_search.ranking.overlap import deduplicate
 from umg_search.ranking.truncation import within_budget
-from umg_search.search import RankingOptions, Selection, rank, select
+from umg_search.ranking.weights import Weighting
+from umg_search.search import RankingOptions, Selection, rank, refilled, select
 from umg_search.windows import Window
 
 RRF_K = 60
@@ -69,6 +70,11 @@ class Method(Protocol):
         ...
 
     @property
+    def depth(self) -> int:
+        """Hits that it reads of each list."""
+        ...
+
+    @property
     def ours(self) -> bool:
         """Whether it is one of this project's."""
         ...
@@ -79,7 +85,10 @@ class Method(Protocol):
         ...
 
     def answering(self, lists: Lists, layouts: Layouts) -> Answering:
-        """Return the ranking of one question; lists have at least one hit and are of the method's channels only."""
+        """Return the ranking of one question.
+
+        Lists have at least one hit, no more than `depth`, and are of the method's channels only.
+        """
         ...
 
 
@@ -94,6 +103,11 @@ class Product:
     ours: bool = True
 
     @property
+    def depth(self) -> int:
+        """Hits that the options ask for."""
+        return self.options.depth
+
+    @property
     def fixed_k(self) -> int | None:
         """None for spans, which are whatever sentences fit, 0 where a cut decides."""
         return _fixed_k(self.options)
@@ -101,9 +115,10 @@ class Product:
     def answering(self, lists: Lists, layouts: Layouts) -> Answering:
         """Return the search's own ranking."""
         del layouts
+        ranking = rank(lists, self.options)
 
         def answer(*, budget: int, most: int) -> Sequence[Selected]:
-            return rank(lists, replace(self.options, budget=budget, top_k=most)).kept
+            return refilled(ranking, replace(self.options, budget=budget, top_k=most)).kept
 
         return answer
 
@@ -118,6 +133,11 @@ class Fusing:
     fusion: Fusion
     options: RankingOptions = PLAIN
     ours: bool = False
+
+    @property
+    def depth(self) -> int:
+        """Hits that the options ask for."""
+        return self.options.depth
 
     @property
     def fixed_k(self) -> int | None:
@@ -143,6 +163,7 @@ class SmallToBig:
     about: str
     channels: tuple[Channel, ...]
     ours: bool = False
+    depth: int = PLAIN.depth
     fixed_k: int | None = FIXED_K
 
     def answering(self, lists: Lists, layouts: Layouts) -> Answering:
@@ -161,6 +182,7 @@ class LongUnits:
     about: str
     channels: tuple[Channel, ...]
     ours: bool = False
+    depth: int = PLAIN.depth
     fixed_k: int | None = FIXED_K
 
     def answering(self, lists: Lists, layouts: Layouts) -> Answering:
@@ -180,15 +202,6 @@ def linear(lists: Lists) -> Fused:
     The lowest hit of a list gets 0 and equal scores get 1, as OpenSearch has it; what is not in a list gets 0.
     """
     return _summed(lists, [_scaled(ranked.scores) / len(lists) for ranked in lists])
-
-
-def uniform(lists: Lists) -> Fused:
-    """Return the evidence of all lists with equal weights, normalised as by default."""
-    options = RankingOptions()
-    evidence = [
-        to_evidence(ranked, normalisation=options.normalisation, temperature=options.temperature) for ranked in lists
-    ]
-    return fuse(evidence, [1 / len(evidence)] * len(evidence))
 
 
 def best_of_parents(fused: Fused) -> Candidates:
@@ -252,11 +265,16 @@ def _baselines(
     channels: Sequence[Channel], pair: Sequence[Expert], granularities: Sequence[Granularity]
 ) -> Iterator[Method]:
     every = tuple(channels)
-    for name, fusion, what in (("uniform", uniform, "equal weights"), ("rrf", reciprocal_ranks, "reciprocal ranks")):
-        for selection in Selection:
-            about = f"{selection.value} under our defaults, from {what} of all lists"
-            ours = selection is Selection.SPANS  # another fusion of our own selection, which nobody else has
-            yield Fusing(f"{name}-{selection.value}", about, every, fusion, RankingOptions(select=selection), ours)
+    for selection in Selection:
+        ours = selection is Selection.SPANS  # another fusion of our own selection, which nobody else has
+        about = f"{selection.value} under our defaults, all lists weighing the same"
+        equal = RankingOptions(select=selection, weighting=Weighting.UNIFORM)
+        yield Product(f"uniform-{selection.value}", about, every, equal, ours)
+    for selection in Selection:
+        ours = selection is Selection.SPANS
+        about = f"{selection.value} under our defaults, from reciprocal ranks of all lists"
+        options = RankingOptions(select=selection)
+        yield Fusing(f"rrf-{selection.value}", about, every, reciprocal_ranks, options, ours)
     for channel in channels:
         yield Fusing(str(channel), f"the list of {channel} alone", (channel,), reciprocal_ranks)
     for granularity in granularities if len(pair) > 1 else ():

@@ -85,27 +85,27 @@ class _Sample:
 class Meter:
     """Answers questions stage by stage, with a watch."""
 
-    def __init__(self, engine: Engine, index: IndexSet, encoders: Encoders, place: Place, *, depth: int) -> None:
+    def __init__(self, engine: Engine, index: IndexSet, encoders: Encoders, place: Place) -> None:
         self._reader = Reader(engine)
         self._texts = Texts(engine, index)
         self._index = index
         self._encoders = encoders
         self._place = place
-        self._depth = depth
         self._alone = {
             expert: _alone(encoders, expert) for expert in index.spec.experts if expert is not Expert.LEXICAL
         }
 
     def samples(self, question: Question, methods: Sequence[tuple[Method, Grid]], budget: Budget) -> dict[str, _Sample]:
-        """Return what each method takes for a question; methods of one grid share its request."""
+        """Return what each method takes for a question; methods of one grid and depth share a request."""
         encode = {expert: _timed(own.encode_query, question.text)[1] for expert, own in self._alone.items()}
         query = self._encoders.encode_query(question.text)
         scope = self._place.scope_of(question)
         scope = replace(scope, principals=effective(scope.principals, self._index.spec))
-        retrieved = {grid: self._retrieved(grid, query, scope) for grid in dict.fromkeys(grid for _, grid in methods)}
+        requests = dict.fromkeys((grid, method.depth) for method, grid in methods)
+        retrieved = {(grid, depth): self._retrieved(grid, query, scope, depth) for grid, depth in requests}
         found: dict[str, _Sample] = {}
         for method, grid in methods:
-            lists, retrieve_ms = retrieved[grid]
+            lists, retrieve_ms = retrieved[grid, method.depth]
             stages = {
                 "encode": sum(encode[expert] for expert in grid.experts if expert in encode),
                 "retrieve": retrieve_ms,
@@ -113,9 +113,11 @@ class Meter:
             found[method.name] = self._answered(method, lists, budget, stages)
         return found
 
-    def _retrieved(self, grid: Grid, query: EncodedQuery, scope: Scope) -> tuple[Sequence[RankedList], float]:
+    def _retrieved(
+        self, grid: Grid, query: EncodedQuery, scope: Scope, depth: int
+    ) -> tuple[Sequence[RankedList], float]:
         part = replace(self._index, spec=narrowed(self._index.spec, grid))
-        answer, took = _timed(self._reader.ranked_lists, part, query, depth=self._depth, scope=scope)
+        answer, took = _timed(self._reader.ranked_lists, part, query, depth=depth, scope=scope)
         return [ranked for ranked in answer.lists if len(ranked.hits)], took
 
     def _answered(
@@ -147,7 +149,7 @@ def measure(
         engine, found.index, target.settings, target.own, distinct, folder=cache.folder, progress=progress
     )
     encoders = target.own.encoders if target.own else encoders_of(target.settings)(spec)
-    meter = Meter(engine, found.index, encoders, Place(found.scoping, plan.principals), depth=plan.depth)
+    meter = Meter(engine, found.index, encoders, Place(found.scoping, plan.principals))
     asked = [one.question for one in found.evaluation.figures][:questions]
     samples: list[dict[str, _Sample]] = []
     for number, question in enumerate((*asked, *asked), start=1):

@@ -14,10 +14,10 @@ from umg_search.evaluation.rankings import ranking_measures
 from umg_search.evaluation.scoping import Place
 from umg_search.evaluation.texts import Texts
 from umg_search.granularity import Channel
-from umg_search.model import DocumentKey, RankedList
+from umg_search.model import DocumentKey, RankedList, Selected
 from umg_search.ports import TokenCounter
 from umg_search.ranking.evidence import to_evidence
-from umg_search.ranking.weights import entropy_weights
+from umg_search.ranking.weights import weights
 from umg_search.search import RankingOptions
 from umg_search.search.options import MOST_TOKENS
 
@@ -77,6 +77,15 @@ def is_possible(method: Method, budget: Budget) -> bool:
     return budget is not None or method.fixed_k is not None
 
 
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """What one method makes of one question: answers and milliseconds by budget, and documents, best first."""
+
+    answers: Mapping[Budget, Judged]
+    rank_ms: Mapping[Budget, float]
+    documents: tuple[DocumentKey, ...]
+
+
 class Runner:
     """Puts questions to an index and judges what each method makes of the lists."""
 
@@ -101,14 +110,8 @@ class Runner:
         found = self._listing.of(question.text, self._place.scope_of(question))
         lists = [ranked for ranked in found.lists if len(ranked.hits)]
         layouts = self._texts.of(version for ranked in lists for version in ranked.hits.distinct)
-        own = {method.name: [each for each in lists if each.channel in method.channels] for method in methods}
-        answers: dict[tuple[str, Budget], Judged] = {}
-        rank_ms: dict[tuple[str, Budget], float] = {}
-        for method in methods:
-            for budget in budgets:
-                if is_possible(method, budget):
-                    key = method.name, budget
-                    answers[key], rank_ms[key] = self._answer(question, method, own[method.name], layouts, budget)
+        own = {m.name: [each.head(m.depth) for each in lists if each.channel in m.channels] for m in methods}
+        given = {m.name: self._given(question, m, own[m.name], layouts, budgets) for m in methods}
         return QuestionFigures(
             question=question,
             encode_ms=found.encode_ms,
@@ -116,38 +119,58 @@ class Runner:
             channels=_channels(lists),
             ceiling=ceiling(question, lists, layouts),
             ceilings={name: ceiling(question, some, layouts) for name, some in own.items()},
-            rankings={method.name: _documents(method, own[method.name], layouts) for method in methods},
+            rankings={name: each.documents for name, each in given.items()},
             cuts={m.name: cut for m in methods if (cut := cut_figures(question, m, own[m.name], layouts))},
-            answers=answers,
-            rank_ms=rank_ms,
+            answers={(name, budget): one for name, each in given.items() for budget, one in each.answers.items()},
+            rank_ms={(name, budget): ms for name, each in given.items() for budget, ms in each.rank_ms.items()},
         )
 
-    def _answer(
-        self, question: Question, method: Method, lists: Sequence[RankedList], layouts: Layouts, budget: Budget
-    ) -> tuple[Judged, float]:
+    def _given(
+        self,
+        question: Question,
+        method: Method,
+        lists: Sequence[RankedList],
+        layouts: Layouts,
+        budgets: Sequence[Budget],
+    ) -> _Given:
+        """Return what a method makes of the lists; fusion is done once and counted in the time of every budget."""
         started = time.perf_counter()
-        tokens = MOST_TOKENS if budget is None else budget
-        most = (method.fixed_k or 0) if budget is None else 0
-        selected = method.answering(lists, layouts)(budget=tokens, most=most) if lists else ()
-        took = 1000 * (time.perf_counter() - started)
-        return judge(question, selected, layouts, self._counter, tokens), took
+        answering = method.answering(lists, layouts) if lists else _nothing
+        fused_ms = _since(started)
+        answers: dict[Budget, Judged] = {}
+        rank_ms: dict[Budget, float] = {}
+        for budget in budgets:
+            if is_possible(method, budget):
+                tokens = MOST_TOKENS if budget is None else budget
+                started = time.perf_counter()
+                selected = answering(budget=tokens, most=(method.fixed_k or 0) if budget is None else 0)
+                rank_ms[budget] = fused_ms + _since(started)
+                answers[budget] = judge(question, selected, layouts, self._counter, tokens)
+        # Only where documents are expected is their order asked for: without a budget everything is selected.
+        every = answering(budget=MOST_TOKENS, most=0) if question.documents else ()
+        return _Given(answers, rank_ms, documents_of([layouts[item.version].span(item) for item in every]))
 
 
-def _documents(method: Method, lists: Sequence[RankedList], layouts: Layouts) -> tuple[DocumentKey, ...]:
-    """Return the documents of a ranking that nothing limits."""
-    selected = method.answering(lists, layouts)(budget=MOST_TOKENS, most=0) if lists else ()
-    return documents_of([layouts[item.version].span(item) for item in selected])
+def _since(started: float) -> float:
+    return 1000 * (time.perf_counter() - started)
+
+
+def _nothing(*, budget: int, most: int) -> Sequence[Selected]:
+    """Answer where no list has a hit."""
+    del budget, most
+    return ()
 
 
 def _channels(lists: Sequence[RankedList]) -> dict[Channel, ChannelFigures]:
     options = RankingOptions()
     evidence = [
-        to_evidence(ranked, normalisation=options.normalisation, temperature=options.temperature) for ranked in lists
+        to_evidence(ranked.head(options.depth), normalisation=options.normalisation, temperature=options.temperature)
+        for ranked in lists
     ]
-    weights = entropy_weights(evidence).tolist()
+    shares = weights(evidence, options.weighting, depth=options.depth).tolist()
     return {
-        item.ranked.channel: ChannelFigures(item.confidence, weight)
-        for item, weight in zip(evidence, weights, strict=True)
+        item.ranked.channel: ChannelFigures(item.confidence, share)
+        for item, share in zip(evidence, shares, strict=True)
     }
 
 

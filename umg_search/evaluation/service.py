@@ -15,9 +15,10 @@ from umg_search.evaluation.locating import located
 from umg_search.evaluation.running import Budget, Evaluation, Runner, is_possible
 from umg_search.evaluation.scoping import Place, Scoping, decided
 from umg_search.evaluation.texts import Texts
+from umg_search.evaluation.variants import is_variant, variant
 from umg_search.model import EngineInfo, IndexSet
 from umg_search.ports import Engine
-from umg_search.search import Cut, RankingOptions
+from umg_search.search import Cut
 from umg_search.settings import Settings
 from umg_search.store.reader import Reader
 from umg_search.wiring import encoders_of, new_set
@@ -36,7 +37,6 @@ class Plan:
     against: str = ""
     scoping: Scoping = Scoping.AUTO
     principals: tuple[str, ...] | None = None
-    depth: int = RankingOptions().depth
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ def evaluate(
     texts = Texts(engine, index)
     questions = located(dataset, texts).questions
     encoders = target.own.encoders if target.own else encoders_of(target.settings)(index.spec)
-    listing = Listing(engine, index, encoders, cache, depth=plan.depth)
+    listing = Listing(engine, index, encoders, cache, depth=max(method.depth for method in methods))
     runner = Runner(listing, texts, encoders.counter, Place(scoping, plan.principals))
     evaluation = runner.run(questions, methods, plan.budgets, progress)
     unjudged = len(questions) - len(evaluation.figures)
@@ -91,15 +91,17 @@ def evaluate(
 
 
 def chosen(methods: Sequence[Method], plan: Plan) -> tuple[Method, ...]:
-    """Return the methods that patterns name, each also under the cuts, and the one to compare with.
+    """Return the methods that patterns name, variants of them, each also under the cuts, and the one to compare with.
 
     ConfigurationError for a name of none.
     """
-    every = [*methods, *(other for method in methods for cut in plan.cuts if (other := under(method, cut)))]
-    names = [method.name for method in every]
     patterns = [*plan.methods, *([plan.against] if plan.against else [])]
+    variants = [variant(name, methods) for name in dict.fromkeys(patterns) if is_variant(name)]
+    bare = [*methods, *variants]
+    every = [*bare, *(other for method in bare for cut in plan.cuts if (other := under(method, cut)))]
+    names = [method.name for method in every]
     for pattern in patterns:
-        if not any(fnmatchcase(name, pattern) for name in names):
+        if not any(_matches(name, pattern) for name in names):
             raise ConfigurationError(f"There is no method {pattern!r} for this index: there are {', '.join(names)}.")
     found = [method for method in every if any(_is_named(method, pattern, plan) for pattern in patterns)]
     possible = tuple(method for method in found if any(is_possible(method, budget) for budget in plan.budgets))
@@ -110,5 +112,11 @@ def chosen(methods: Sequence[Method], plan: Plan) -> tuple[Method, ...]:
 
 def _is_named(method: Method, pattern: str, plan: Plan) -> bool:
     """Return whether a pattern names a method; what names one also names it under each cut."""
-    bare = method.name.partition("+")[0] if pattern in plan.methods else method.name
-    return fnmatchcase(method.name, pattern) or fnmatchcase(bare, pattern)
+    bare = method.name.rpartition("+")[0] or method.name
+    under_a_cut = method.name.endswith(tuple(f"+{cut}" for cut in plan.cuts))
+    return _matches(method.name, pattern) or (under_a_cut and pattern in plan.methods and _matches(bare, pattern))
+
+
+def _matches(name: str, pattern: str) -> bool:
+    """Return whether a name is a pattern's; the brackets of a variant are no pattern."""
+    return name == pattern if is_variant(pattern) else not is_variant(name) and fnmatchcase(name, pattern)

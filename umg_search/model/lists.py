@@ -96,6 +96,12 @@ class RankedList:
     hits: Hits
     scores: FloatArray
 
+    def head(self, most: int) -> "RankedList":
+        """Return the list's first hits, at most `most` of them."""
+        if len(self.hits) <= most:
+            return self
+        return RankedList(self.channel, self.hits.take(np.arange(most)), self.scores[:most])
+
     def without(self, excluded: frozenset[DocumentVersion]) -> "RankedList":
         """Return the list less the hits of some document versions."""
         if excluded.isdisjoint(self.hits.distinct):

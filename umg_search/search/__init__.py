@@ -3,7 +3,7 @@
 from umg_search.search.cuts import Cut, CutOn, CutRule
 from umg_search.search.options import GroupBy, Query, RankingOptions, Selection
 from umg_search.search.questions import QueryEncoder
-from umg_search.search.ranking import Ranking, rank, select
+from umg_search.search.ranking import Ranking, rank, refilled, select
 from umg_search.search.service import SearchService
 
 __all__ = [
@@ -18,5 +18,6 @@ __all__ = [
     "SearchService",
     "Selection",
     "rank",
+    "refilled",
     "select",
 ]

@@ -7,6 +7,8 @@ from typing import Self
 from umg_search.errors import QueryError
 from umg_search.ports import Scope
 from umg_search.ranking.evidence import Normalisation
+from umg_search.ranking.promotion import Aggregation
+from umg_search.ranking.weights import Weighting
 from umg_search.search.cuts import Cut
 
 MOST_DEPTH = 5_000
@@ -49,10 +51,12 @@ class RankingOptions:
     depth: int = 100
     normalisation: Normalisation = Normalisation.ZSCORE
     temperature: float = 1.0
+    weighting: Weighting = Weighting.ENTROPY
     alpha: float = 0.5
     floor: int = 16
     overlap: float = 0.75
     own_mass: bool = True
+    aggregation: Aggregation = Aggregation.BOUNDED
     min_sentences: int = 1
     max_per_document: int | None = None
     min_relevance: float | None = None

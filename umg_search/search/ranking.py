@@ -18,7 +18,7 @@ from umg_search.ranking.overlap import deduplicate
 from umg_search.ranking.promotion import promote
 from umg_search.ranking.spans import spans, strongest
 from umg_search.ranking.truncation import within_budget
-from umg_search.ranking.weights import entropy_weights
+from umg_search.ranking.weights import weights
 from umg_search.search.cuts import CANDIDATES, Cut, CutOn, CutRule
 from umg_search.search.options import RankingOptions, Selection
 
@@ -62,8 +62,8 @@ def rank(lists: Sequence[RankedList], options: RankingOptions) -> Ranking:
     )
     if not evidence:
         return Ranking((), (), None, ())
-    weights = tuple(entropy_weights(evidence).tolist())
-    return _selected(Ranking(evidence, weights, fuse(evidence, weights), ()), options)
+    shares = tuple(weights(evidence, options.weighting, depth=options.depth).tolist())
+    return _selected(Ranking(evidence, shares, fuse(evidence, shares), ()), options)
 
 
 def merged(ranking: Ranking, texts: Mapping[Selected, str]) -> Ranking:
@@ -175,7 +175,10 @@ def _chosen(
 def _units(
     fused: Fused, options: RankingOptions, used: Mapping[int, int], taken: Sequence[tuple[int, int, int]]
 ) -> Iterator[Selected]:
-    pool = promote(fused, own_mass=options.own_mass) if options.select is Selection.PARENTS else units(fused)
+    if options.select is Selection.PARENTS:
+        pool = promote(fused, own_mass=options.own_mass, aggregation=options.aggregation)
+    else:
+        pool = units(fused)
     ranked = by_length(fused, pool, alpha=options.alpha, floor=options.floor)
     rows = deduplicate(ranked, share=options.overlap, taken=taken)
     if options.max_per_document is not None:

@@ -8,7 +8,7 @@ from umg_search.granularity import Granularity
 from umg_search.model import Evidence, Fused, RankedList
 from umg_search.ranking.evidence import Normalisation, to_evidence
 from umg_search.ranking.fusion import by_length, fuse, units
-from umg_search.ranking.weights import entropy_weights
+from umg_search.ranking.weights import Weighting, weights
 
 A = Text("a", (10, 20, 30, 40, 50, 60, 70, 80, 90, 100))
 B = Text("b", (5, 5, 5))
@@ -16,7 +16,7 @@ B = Text("b", (5, 5, 5))
 
 def fuse_all(lists: list[RankedList]) -> Fused:
     evidence = [to_evidence(item, normalisation=Normalisation.ZSCORE, temperature=1.0) for item in lists]
-    return fuse(evidence, entropy_weights(evidence).tolist())
+    return fuse(evidence, weights(evidence, Weighting.ENTROPY, depth=100).tolist())
 
 
 def test_the_mass_of_a_unit_is_the_weighted_sum_over_the_lists_that_hold_it() -> None:

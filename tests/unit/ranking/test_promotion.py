@@ -5,7 +5,7 @@ from tests.unit.ranking.lists import G2, G4, G8, G16, PROPERTY, Text, fused, ran
 from tests.unit.ranking.test_fusion import fuse_all
 from umg_search.model import Candidates, RankedList
 from umg_search.ranking.fusion import by_length, units
-from umg_search.ranking.promotion import promote
+from umg_search.ranking.promotion import Aggregation, promote
 
 A = Text("a", (10,) * 20)
 
@@ -106,3 +106,11 @@ def test_no_two_parents_are_the_same_and_each_holds_its_hits(lists: list[RankedL
     assert len(set(places)) == len(places)
     assert (found.parent_first <= found.first).all()
     assert (found.parent_last >= found.last).all()
+
+
+def test_masses_can_be_summed_or_the_best_taken() -> None:
+    found = fused((A, G2, 0, 0.2), (A, G4, 2, 0.1), (A, G8, 0, 0.4))
+    assert scores(promote(found, aggregation=Aggregation.SUM)) == {(0, 8): pytest.approx(0.2 + 0.1 + 0.4)}
+    assert scores(promote(found, aggregation=Aggregation.MAX)) == {(0, 8): pytest.approx(0.4)}
+    best = promote(found, own_mass=False, aggregation=Aggregation.MAX)
+    assert scores(best) == {(0, 8): pytest.approx(0.2)}

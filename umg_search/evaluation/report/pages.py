@@ -34,7 +34,7 @@ ORACLE = (
     "Ours, and the best baselines. The best window length of each question is an oracle: no method knows which it is."
 )
 
-_SPECIAL = re.compile(r"([\\`*_{}\[\]()#+!|~$^=])")
+_SPECIAL = re.compile(r"([\\`*_\[\]#|~$])")
 _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 
 
