@@ -66,6 +66,35 @@ def test_a_table_is_printed_for_people(umg: Umg, arguments: list[object]) -> Non
     assert "rrf-g02" in printed
 
 
+def test_a_report_is_written_with_costs(umg: Umg, arguments: list[object], own: Path, tmp_path: Path) -> None:
+    hostile = {"question": "What <script>alert(1)</script> does error H7 mean?", "answer": "nothing that is | there"}
+    own.write_text(f"{own.read_text(encoding='utf-8')}{json.dumps(hostile)}\n", encoding="utf-8")
+    folder = tmp_path / "report"
+    chosen = ["--methods", "spans,dense-g02,dense-g08,rrf-g08", "--report", folder, "--cost", 1]
+    code, printed, said = umg(*arguments, *chosen)
+    assert code == 0, said
+    assert "report.html" in "".join(said.split())
+    assert "4 questions, at most 100 tokens" in printed
+    page, text = ((folder / name).read_text(encoding="utf-8") for name in ("report.html", "report.md"))
+    assert "<script" not in page
+    assert "<script" not in text
+    assert "<svg" in page
+    found = json.loads((folder / "report.json").read_text(encoding="utf-8"))
+    costs = found["costs"]
+    assert costs["budget"] == "100"
+    assert list(costs["methods"]) == ["spans", "dense-g02", "dense-g08", "rrf-g08"]
+    assert costs["methods"]["spans"]["bytes"] == sum(costs["index_bytes"].values())
+    assert costs["methods"]["dense-g08"]["bytes"] == costs["index_bytes"]["g08"] + costs["index_bytes"]["text"]
+    assert costs["methods"]["spans"]["ratios"]["bytes"] > costs["methods"]["dense-g08"]["ratios"]["bytes"] > 1
+    assert all(cost["ingest_s"] > 0 and cost["ms"]["retrieve"] > 0 for cost in costs["methods"].values())
+    assert found["focus"]["method"] == "spans"
+
+
+def test_a_report_needs_a_folder_that_can_be_made(umg: Umg, arguments: list[object], own: Path) -> None:
+    code, _, said = umg(*arguments, "--report", own)
+    assert (code, "choose another folder" in " ".join(said.split())) == (2, True)
+
+
 def test_the_index_that_is_there_is_asked(
     umg: Umg, own: Path, corpus: Path, tmp_path: Path, configured: Callable[..., None]
 ) -> None:

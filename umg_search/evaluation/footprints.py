@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 from ingest.chunks import split_documents
 from ingest.services import sentence_options
 from umg_search.encoding.encoders import Encoded, Encoders, EncodingFailure
-from umg_search.evaluation.indexing import INDEX_PREFIX, Own, Progress, own_settings, write
+from umg_search.evaluation.indexing import Own, Progress, write
 from umg_search.granularity import PARENT, Channel, Expert, Granularity
 from umg_search.model import Document, DocumentKey, Encoding, IndexSet, SetSpec, SplitDocument
 from umg_search.ports import Engine
@@ -30,8 +30,8 @@ SAMPLE_CHARACTERS = 50_000
 TEXT = "text"
 """Index of the texts, which every answer needs."""
 
-SCRATCH = f"{INDEX_PREFIX}cost"
-"""Prefix on a server under which samples are ingested."""
+SAMPLES, PLAINLY = "_cost", "_plain"
+"""What follows the prefix of a set's own index in that of its samples on a server, and of the plain set."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +211,7 @@ class Ingests:
 def _scratch(settings: Settings) -> Iterator[Engine]:
     """Open an engine for samples alone, of the kind that the settings name, while nobody else uses it."""
     with TemporaryDirectory(prefix="umg-cost-") as folder:
-        changes = {"prefix": SCRATCH}
+        changes = {"prefix": f"{settings.prefix}{SAMPLES}"}
         if settings.engine.startswith("embedded:"):
             changes["engine"] = f"embedded:{folder}"
         with closing(open_engine(settings.model_copy(update=changes))) as engine, lease(engine):
@@ -249,7 +249,10 @@ def _fresh(encoders: Encoders, spec: SetSpec) -> Encoders:
 def _plain_bytes(own: Own, settings: Settings, folder: Path) -> int:
     """Return the bytes of the plain set, made of the encodings that are there: their number of bytes is the same."""
     spec = narrowed(own.spec, PLAIN)
-    plain = own_settings(settings, own.documents, spec, folder)
+    changes = {"prefix": f"{settings.prefix}{PLAINLY}"}
+    if settings.engine.startswith("embedded:"):
+        changes["engine"] = f"embedded:{folder / changes['prefix']}"
+    plain = settings.model_copy(update=changes)
     with closing(open_engine(plain)) as engine:
         write(engine, Own(own.documents, spec, PartEncoders(own.encoders, spec, own.encoders.encode)), plain, _silent)
         index = engine.active_set()
