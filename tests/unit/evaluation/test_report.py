@@ -159,6 +159,20 @@ def test_the_focus_is_on_spans_beside_the_best_baseline(result: dict[str, Any]) 
     assert [(loss["own"], loss["other"]) for loss in result["losses"]] == [(0.0, 0.5)]
 
 
+def test_the_best_length_of_each_question_is_a_line_and_a_row() -> None:
+    one, other = questions({}, {})
+    made = evaluation(
+        figures(one, {"spans": 0.5, "dense-g02": 1.0, "dense-g08": 0.0}),
+        figures(other, {"spans": 0.5, "dense-g02": 0.0, "dense-g08": 1.0}),
+    )
+    page = html(result_of(made))
+    svg = page.partition("<svg")[2].partition("</svg>")[0]
+    assert ">best length of dense per question</text>" in svg
+    (row,) = [line for line in markdown(result_of(made)).splitlines() if line.startswith("| best length of dense")]
+    assert row == r"| best length of dense per question | 1.000 \[1.000, 1.000\] |"
+    assert "| dense | 1.000 | 50 % | 50 % |" in markdown(result_of(made))
+
+
 def test_without_ours_the_best_of_all_is_looked_at() -> None:
     made = evaluation(figures(questions({})[0], {"one": 0.5, "other": 1.0}), ours=())
     focus = focus_of(made, summaries(made))

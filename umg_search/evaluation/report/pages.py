@@ -119,7 +119,21 @@ def _series(result: Mapping[str, Any]) -> dict[str, list[plots.Point]]:
     for name in result["focus"]["shown"]:
         known = {b: result["methods"][name][b] for b in budgets if measure in result["methods"][name].get(b, {})}
         series[name] = [plots.Point(int(b), each[measure], *each["intervals"][measure]) for b, each in known.items()]
-    return {name: points for name, points in series.items() if points}
+    return {name: points for name, points in (series | _best_oracle(result)).items() if points}
+
+
+def _best_oracle(result: Mapping[str, Any]) -> dict[str, list[plots.Point]]:
+    """Return the line of the oracle that reaches most at the budget that is looked at."""
+    found = max(result["oracles"][result["focus"]["budget"]], key=lambda each: each["mean"], default=None)
+    if found is None:
+        return {}
+    points = [
+        plots.Point(int(budget), each["mean"], each["low"], each["high"])
+        for budget, every in result["oracles"].items()
+        for each in every
+        if budget != NO_BUDGET and each["family"] == found["family"]
+    ]
+    return {tables.oracle_name(found["family"]): points}
 
 
 def _facts(result: Mapping[str, Any]) -> list[tuple[str, str]]:

@@ -13,12 +13,15 @@ SIZE = (8.0, 4.2)
 TEXT = "#010203"
 """Stands for the page's own colour of text."""
 
-SERIES = ("#0a0001", "#0a0002", "#0a0003", "#0a0004", "#0a0005", "#0a0006", "#0a0007", "#0a0008")
+SERIES = tuple(f"#0a000{number}" for number in range(1, 10))
 """Stand for the page's colours of lines, `--series-1` and so on."""
 
-MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "h")
 DASHES = ("-", "--", "-.", ":")
 """Lines differ by marker and dash too, for those who see no colours."""
+
+APART = 1.012
+"""Factor between the places of neighbouring lines, so that no interval hides another."""
 
 _EXTRA = "Reports need matplotlib and Jinja2: install them with `pip install 'umg-search[evaluation]'`."
 
@@ -65,7 +68,7 @@ def lines(series: Mapping[str, Sequence[Point]], *, x_label: str, y_label: str) 
         axes = figure.subplots()
         for number, (name, points) in enumerate(series.items()):
             axes.errorbar(
-                [point.x for point in points],
+                [point.x * APART ** (number - len(series) / 2) for point in points],
                 [point.y for point in points],
                 yerr=[[p.y - p.low for p in points], [p.high - p.y for p in points]],
                 label=name.replace("$", r"\$"),

@@ -44,7 +44,7 @@ def recall_table(result: Mapping[str, Any]) -> Table:
         for name in shown
     ]
     families = list(dict.fromkeys(each["family"] for found in result["oracles"].values() for each in found))
-    rows += [Row((f"best length of {name} per question", *_oracle_cells(result, name))) for name in families]
+    rows += [Row((oracle_name(name), *_oracle_cells(result, name))) for name in families]
     return Table(f"Mean {measure} by budget, with 95 % intervals", ("method", *map(budget_name, budgets)), tuple(rows))
 
 
@@ -96,6 +96,11 @@ def cost_table(costs: Mapping[str, Any], ours: Iterable[str]) -> Table:
         rows.append(Row(_cost_cells("plain index", {**costs["reference"], "ratios": {}})))
     columns = ("method", *(f"{stage} ms" for stage in STAGES), "total ms", "tokens", "index MiB", "ingest s")
     return Table("Costs of a question and of the index", columns, tuple(rows))
+
+
+def oracle_name(family: str) -> str:
+    """Return what the oracle of a family is called."""
+    return f"best length of {family} per question"
 
 
 def budget_name(budget: str) -> str:
