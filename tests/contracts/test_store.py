@@ -1,6 +1,6 @@
 """What every store must do, asked of the embedded engine and of each real server."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
@@ -17,6 +17,7 @@ from umg_search.model import (
     IndexSet,
     Outcome,
     SearchResult,
+    SparseVector,
     Vectors,
     VectorType,
     version_of,
@@ -180,17 +181,42 @@ def test_dense_scores_are_cosines_of_what_is_stored(engine: Engine, kind: Vector
         assert list(ranked.scores) == sorted(ranked.scores, reverse=True)
 
 
-def test_sparse_scores_are_dot_products(store: Store) -> None:
+@pytest.mark.parametrize(
+    ("words", "depth"), [(("harbour3", "orchard5", "season"), 20), (tuple(prose("harbour", 9).split()), 5)]
+)
+def test_sparse_scores_are_dot_products(store: Store, words: Sequence[str], depth: int) -> None:
+    """Of more than 15 terms, servers find candidates by the heaviest and score them by all."""
     store.put(*documents())
-    query = HashedWords(store.spec).encode_query("harbour3 orchard5 season")
-    lists = store.reader.ranked_lists(store.index, query, depth=20, scope=Scope()).lists
+    query = HashedWords(store.spec).encode_query(" ".join(words))
+    assert query.sparse
+    assert (len(query.sparse.terms) > 15) == (depth == 5)
+    lists = store.reader.ranked_lists(store.index, query, depth=depth, scope=Scope()).lists
     (ranked,) = [r for r in lists if r.channel == Channel(Expert.SPARSE, Granularity.G2)]
     weights = dict(zip(query.sparse.terms.tolist(), query.sparse.weights.tolist(), strict=True))
     texts = {d.key.hash: encoded(d, store.spec) for d in documents()}
+    assert list(ranked.scores) == sorted(ranked.scores, reverse=True)
     for version, first, score in zip(ranked.hits.versions, ranked.hits.first, ranked.scores, strict=True):
         stored = texts[version[:16]].sparse[Granularity.G2][int(first)]
         dot = sum(weights.get(t, 0) * w for t, w in zip(stored.terms.tolist(), stored.weights.tolist(), strict=True))
         assert score == pytest.approx(dot, rel=0.004)  # rank_features keeps 9 significant bits
+
+
+def test_what_only_light_terms_find_is_found(store: Store) -> None:
+    """Heavy terms that no document has must not hide the others."""
+    store.put(*documents())
+    light = HashedWords(store.spec).encode_query("harbour season")
+    assert light.sparse
+    unknown = np.arange(900_000, 900_020, dtype=np.int32)
+    terms = np.concatenate((light.sparse.terms, unknown))
+    weights = np.concatenate((light.sparse.weights, np.full(20, 9.0, dtype=np.float32)))
+    query = replace(light, sparse=SparseVector(terms, weights))
+    sparse = Channel(Expert.SPARSE, Granularity.G2)
+    found, alone = (
+        next(r for r in store.reader.ranked_lists(store.index, q, depth=50, scope=Scope()).lists if r.channel == sparse)
+        for q in (query, light)
+    )
+    assert len(alone.hits)
+    assert found.scores.tolist() == alone.scores.tolist()
 
 
 def test_hits_carry_token_counts_of_their_sentences(store: Store) -> None:

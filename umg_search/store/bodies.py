@@ -38,6 +38,12 @@ from umg_search.store.units import unpack
 MOST_TERMS = 256
 """Terms of a sparse query that are asked for, the heaviest; servers refuse more than about 1,000 clauses."""
 
+BRIEF_TERMS = 15
+"""Heaviest terms of a sparse query that find its candidates where nothing is filtered; the others score these again."""
+
+RESCORED = 2
+"""Candidates that are scored again by all terms, times the hits that are asked for."""
+
 MOST_WORDS = 400
 """Distinct words of a question that BM25 is asked for, for the same reason."""
 
@@ -56,11 +62,12 @@ _WORD = regex.compile(rf"{_ALONE}|[\p{{Word}}--{_ALONE}]{{1,255}}", regex.VERSIO
 
 
 class Request(NamedTuple):
-    """The body of a multi-search, and the channel of each of its searches."""
+    """The body of a multi-search, and the channel of each of its searches; `brief`: those not found by all terms."""
 
     body: bytes
     channels: tuple[Channel, ...]
     notes: tuple[str, ...]
+    brief: tuple[Channel, ...] = ()
 
 
 def multi_search(
@@ -70,8 +77,13 @@ def multi_search(
     *,
     depth: int,
     scope: Scope,
+    brief: bool = True,
 ) -> Request:
-    """Return one search for each channel; one whose expert has nothing to ask for is left out."""
+    """Return one search for each channel; one whose expert has nothing to ask for is left out.
+
+    Where nothing is filtered and `brief` allows it, a sparse search finds its candidates by the heaviest terms. The
+    scores of what is found are those of all terms, but it may find fewer than there are.
+    """
     filters = filters_of(scope)
     # With titles each word is asked for twice.
     words, words_dropped = bounded_words(query.text, MOST_WORDS // 2 if query.title_weight else MOST_WORDS)
@@ -80,9 +92,11 @@ def multi_search(
         vector = orjson.Fragment(orjson.dumps(query.dense, option=orjson.OPT_SERIALIZE_NUMPY))
         parts[Expert.DENSE] = dialect.knn(vector, depth, filters)
     terms_dropped = 0
+    two_phases = False
     if query.sparse is not None and len(query.sparse.terms):
         terms, terms_dropped = heaviest(query.sparse, MOST_TERMS)
-        parts[Expert.SPARSE] = _matching(_rank_features(terms), filters)
+        two_phases = brief and not filters and len(terms.terms) > BRIEF_TERMS
+        parts[Expert.SPARSE] = _in_two_phases(terms, depth) if two_phases else _matching(_rank_features(terms), filters)
     channels = tuple(channel for channel in indices if channel.expert in parts)
     searches = {expert: orjson.dumps({**part, **_SHAPE, "size": depth}) for expert, part in parts.items()}
     lines = [line for c in channels for line in (orjson.dumps({"index": indices[c]}), searches[c.expert])]
@@ -92,7 +106,8 @@ def multi_search(
         for expert, (number, what) in dropped.items()
         if number and expert in {channel.expert for channel in channels}
     ]
-    return Request(b"\n".join(lines) + b"\n", channels, tuple(notes))
+    by_few = tuple(channel for channel in channels if two_phases and channel.expert is Expert.SPARSE)
+    return Request(b"\n".join(lines) + b"\n", channels, tuple(notes), by_few)
 
 
 def parts(request: Request, most_bytes: int) -> list[bytes]:
@@ -220,6 +235,18 @@ def _matches(words: str, title_weight: float) -> list[dict[str, Any]]:
     text: dict[str, Any] = {"match": {"text": {"query": words}}}
     title: dict[str, Any] = {"match": {"title": {"query": words, "boost": title_weight}}}
     return [text, title] if title_weight else [text]
+
+
+def _in_two_phases(terms: SparseVector, depth: int) -> dict[str, Any]:
+    """Return a search by the heaviest terms whose best hits the other terms score as well."""
+    first, _ = heaviest(terms, BRIEF_TERMS)
+    others = ~np.isin(terms.terms, first.terms)
+    rest = SparseVector(terms.terms[others], terms.weights[others])
+    again = {"rescore_query": _matching(_rank_features(rest), ())["query"]}
+    return {
+        **_matching(_rank_features(first), ()),
+        "rescore": {"window_size": RESCORED * depth, "query": again},
+    }
 
 
 def _rank_features(query: SparseVector) -> list[dict[str, Any]]:

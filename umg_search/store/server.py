@@ -7,7 +7,7 @@ from typing import Any, Unpack
 from uuid import uuid4
 
 from umg_search.errors import EngineBusy, EngineError, SetDropped
-from umg_search.granularity import Expert
+from umg_search.granularity import Channel, Expert
 from umg_search.model import (
     DocumentHash,
     DocumentState,
@@ -113,9 +113,27 @@ class ServerEngine:
         query = as_stored(query, index.spec)
         places = {channel: self._names.chunks(index, channel.granularity) for channel in index.spec.channels}
         seen = resolved(scope, index.spec)
-        request = bodies.multi_search(self._server.dialect, places, query, depth=depth, scope=seen)
+        retrieval, few = self._lists(index, places, query, depth=depth, scope=seen, brief=True)
+        if few:  # an index so small that all terms cost nothing
+            whole, _ = self._lists(index, few, query, depth=depth, scope=seen, brief=False)
+            found = {ranked.channel: ranked for ranked in (*retrieval.lists, *whole.lists)}
+            retrieval = replace(retrieval, lists=tuple(found.values()))
+        return retrieval
+
+    def _lists(
+        self,
+        index: IndexSet,
+        places: Mapping[Channel, str],
+        query: EncodedQuery,
+        *,
+        depth: int,
+        scope: Scope,
+        brief: bool,
+    ) -> tuple[Retrieval, Mapping[Channel, str]]:
+        """Return lists, and the places of those that a brief search has left shorter than they could be."""
+        request = bodies.multi_search(self._server.dialect, places, query, depth=depth, scope=scope, brief=brief)
         if not request.channels:
-            return Retrieval(())
+            return Retrieval(()), {}
         answers: list[Mapping[str, Any]] = []
         for lines in bodies.parts(request, self._settings.bulk_bytes):
             answers += self._server.call("POST", "/_msearch", lines=lines).body["responses"]
@@ -125,7 +143,9 @@ class ServerEngine:
         if any(reason.startswith(NO_INDEX) for reason in failed.values()):
             self._check_there(index)
         lists = bodies.read_lists({channel: part for channel, part in parts.items() if channel not in failed})
-        return Retrieval(tuple(lists), failed, request.notes)
+        short = {ranked.channel for ranked in lists if len(ranked.hits) < depth}
+        few = {channel: places[channel] for channel in request.brief if channel in short}
+        return Retrieval(tuple(lists), failed, request.notes), few
 
     def fetch(self, index: IndexSet | None, documents: Sequence[DocumentHash], blocks: Sequence[BlockId]) -> Fetched:
         """Read text blocks and ledger entries by real-time multi-gets, one unless there are very many.

@@ -104,8 +104,9 @@ def sparse(weights: list[float]) -> SparseVector:
 def test_a_query_of_fifteen_hundred_terms_asks_for_the_heaviest_and_says_so() -> None:
     query = EncodedQuery("x", sparse=sparse([1.0] * 1_500))
     request = bodies.multi_search(OPENSEARCH, PLACES, query, depth=5, scope=Scope())
-    clauses = asked(request)[Channel(SPARSE, G2)]["query"]["bool"]["should"]
-    assert len(clauses) == bodies.MOST_TERMS == 256
+    body = asked(request)[Channel(SPARSE, G2)]
+    found = clauses(body["query"]) | clauses(body["rescore"]["query"]["rescore_query"])
+    assert len(found) == bodies.MOST_TERMS == 256
     assert request.notes == (
         f"The question has too many sparse terms for one search: {1_500 - 256} of them were left out.",
     )
@@ -245,3 +246,37 @@ def test_entries_that_cannot_be_read_for_now_are_told_and_missing_ones_are_not()
 def test_words_are_counted_no_lower_than_the_standard_analyser_does(question: str, pieces: int) -> None:
     """Servers refuse too many clauses: long words are cut at 255, each ideograph and each emoji is a word."""
     assert len(bodies._WORD.findall(question)) == pieces
+
+
+def of_terms(count: int) -> EncodedQuery:
+    weights = np.linspace(2.0, 0.1, count, dtype=np.float32)[::-1].copy()
+    return EncodedQuery("?", sparse=SparseVector(np.arange(count, dtype=np.int32), weights))
+
+
+def clauses(part: Mapping[str, Any]) -> dict[str, float]:
+    return {c["rank_feature"]["field"]: c["rank_feature"]["boost"] for c in part["bool"]["should"]}
+
+
+@DIALECTS
+def test_candidates_of_a_long_sparse_query_are_found_by_its_heaviest_terms_and_scored_by_all(dialect: Dialect) -> None:
+    query = of_terms(40)
+    assert query.sparse
+    request = bodies.multi_search(dialect, PLACES, query, depth=100, scope=Scope())
+    body = asked(request)[Channel(SPARSE, G2)]
+    heavy, rest = clauses(body["query"]), clauses(body["rescore"]["query"]["rescore_query"])
+    assert list(heavy) == [f"sparse.{term}" for term in range(40 - 15, 40)]
+    assert heavy | rest == {f"sparse.{t}": float(w) for t, w in enumerate(query.sparse.weights)}
+    assert len(heavy) + len(rest) == 40
+    assert body["rescore"]["window_size"] == 2 * 100
+    assert request.brief == (Channel(SPARSE, G2), Channel(SPARSE, G8))
+
+
+@pytest.mark.parametrize(
+    ("terms", "scope", "brief"), [(15, Scope(), True), (40, Scope(("manuals",)), True), (40, Scope(), False)]
+)
+def test_short_filtered_and_repeated_sparse_searches_ask_for_all_terms(terms: int, scope: Scope, brief: bool) -> None:  # noqa: FBT001 - a case
+    request = bodies.multi_search(ELASTICSEARCH, PLACES, of_terms(terms), depth=100, scope=scope, brief=brief)
+    body = asked(request)[Channel(SPARSE, G2)]
+    assert len(clauses(body["query"])) == terms
+    assert "rescore" not in body
+    assert request.brief == ()
