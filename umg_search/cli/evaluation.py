@@ -26,7 +26,7 @@ from umg_search.evaluation.indexing import Progress
 from umg_search.evaluation.rankings import check_installed
 from umg_search.evaluation.report import plots
 from umg_search.evaluation.report.content import content
-from umg_search.evaluation.report.writing import check_writable, write_report
+from umg_search.evaluation.report.writing import make_folder, write_report
 from umg_search.evaluation.results import NO_BUDGET, Summary, as_json, label, primary, summaries
 from umg_search.evaluation.running import Budget
 from umg_search.evaluation.scoping import Scoping
@@ -91,7 +91,7 @@ def evaluate(
     check_installed()
     if report is not None:
         plots.check_installed()
-        check_writable(Path(report))
+        make_folder(Path(report))
     plan = Plan(
         methods=split_names(methods),
         budgets=_budgets(budgets),

@@ -13,7 +13,7 @@ from umg_search.errors import ConfigurationError
 from umg_search.evaluation.report import plots
 from umg_search.evaluation.report.content import content, focus_of
 from umg_search.evaluation.report.pages import as_text, html, markdown
-from umg_search.evaluation.report.writing import write_report
+from umg_search.evaluation.report.writing import make_folder, write_report
 from umg_search.evaluation.results import as_json, summaries
 from umg_search.evaluation.running import Evaluation
 
@@ -213,6 +213,7 @@ def test_a_plot_is_the_same_each_time_and_has_the_colours_of_its_page() -> None:
 
 
 def test_a_report_is_three_files(result: dict[str, Any], tmp_path: Path) -> None:
+    make_folder(tmp_path / "new" / "report")
     paths = write_report(tmp_path / "new" / "report", result)
     assert [path.name for path in paths] == ["report.html", "report.md", "report.json"]
     assert paths[0].read_text(encoding="utf-8") == html(result)
@@ -222,4 +223,6 @@ def test_a_report_is_three_files(result: dict[str, Any], tmp_path: Path) -> None
 def test_a_folder_that_cannot_be_made_is_named(result: dict[str, Any], tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(ConfigurationError, match="choose another folder"):
-        write_report(tmp_path / "file" / "report", result)
+        make_folder(tmp_path / "file" / "report")
+    with pytest.raises(ConfigurationError, match="choose another folder"):
+        write_report(tmp_path / "file", result)
