@@ -66,15 +66,22 @@ def test_a_table_is_printed_for_people(umg: Umg, arguments: list[object]) -> Non
     assert "rrf-g02" in printed
 
 
-def test_a_report_is_written_with_costs(umg: Umg, arguments: list[object], own: Path, tmp_path: Path) -> None:
-    hostile = {"question": "What <script>alert(1)</script> does error H7 mean?", "answer": "nothing that is | there"}
-    own.write_text(f"{own.read_text(encoding='utf-8')}{json.dumps(hostile)}\n", encoding="utf-8")
+def test_a_report_is_written_with_costs(
+    umg: Umg, own: Path, corpus: Path, tmp_path: Path, configured: Callable[..., None]
+) -> None:
+    configured(dense_model=MODEL, engine=f"embedded:{tmp_path / 'not-touched'}")
+    questions = [
+        {"question": "When is the <script>alert(1)</script> east basin closed?", "document": "harbour.md"},
+        {"question": "When does picking start?", "answer": "nothing that is | there"},
+    ]
+    own.write_text("".join(f"{json.dumps(question)}\n" for question in questions), encoding="utf-8")
     folder = tmp_path / "report"
-    chosen = ["--methods", "spans,dense-g02,dense-g08,rrf-g08", "--report", folder, "--cost", 1]
-    code, printed, said = umg(*arguments, *chosen)
+    chosen = ["--methods", "spans,dense-g02,dense-g08,rrf-g08", "--budgets", "100,none"]
+    measured = ["--report", folder, "--cost", 1, "--cache", tmp_path / "cache"]
+    code, printed, said = umg("evaluate", own, "--documents", corpus, *chosen, *measured)
     assert code == 0, said
     assert "report.html" in "".join(said.split())
-    assert "4 questions, at most 100 tokens" in printed
+    assert "2 questions, at most 100 tokens" in printed
     page, text = ((folder / name).read_text(encoding="utf-8") for name in ("report.html", "report.md"))
     assert "<script" not in page
     assert "<script" not in text
