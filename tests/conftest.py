@@ -24,6 +24,18 @@ def given_servers() -> dict[str, str]:
 SERVERS = tuple(given_servers()) or servers.NAMES
 
 
+OLDER = frozenset({"opensearch-2.19.1", "elasticsearch-8.19.21"})
+"""The older server of each kind: tests marked `newest` ask it in `make test-long` only."""
+
+
+@pytest.hookimpl(tryfirst=True)  # before pytest chooses by marks
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        asked = getattr(item, "callspec", None)
+        if item.get_closest_marker("newest") and asked and not OLDER.isdisjoint(map(str, asked.params.values())):
+            item.add_marker(pytest.mark.long)
+
+
 @pytest.fixture(autouse=True)
 def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in list(os.environ):

@@ -110,6 +110,7 @@ def test_submitters_of_the_same_documents_at_once_lose_no_text(site: Site) -> No
         assert site.state(f"d{i}") == "searchable"
 
 
+@pytest.mark.newest
 @pytest.mark.parametrize("calls", [1, 3, 6, 8, pytest.param(range(40), marks=pytest.mark.long)])
 def test_a_worker_that_is_killed_leaves_the_old_text_live_and_another_finishes(site: Site, calls: int | range) -> None:
     for number in calls if isinstance(calls, range) else [calls]:

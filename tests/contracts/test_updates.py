@@ -88,6 +88,7 @@ class Watch:
             self.faults.append(f"{name}: another text than that of revision {revisions}")
 
 
+@pytest.mark.newest  # half a minute each
 def test_two_thousand_searches_during_updates_find_no_hole_and_no_mixture(
     engine_settings: Settings, start: Start
 ) -> None:
