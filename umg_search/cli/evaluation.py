@@ -2,7 +2,7 @@
 
 import platform
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from importlib.metadata import version
@@ -26,6 +26,7 @@ from umg_search.evaluation.indexing import Progress
 from umg_search.evaluation.rankings import check_installed
 from umg_search.evaluation.report import plots
 from umg_search.evaluation.report.content import content
+from umg_search.evaluation.report.tables import cost_table
 from umg_search.evaluation.report.writing import make_folder, write_report
 from umg_search.evaluation.results import NO_BUDGET, Summary, as_json, label, primary, summaries
 from umg_search.evaluation.running import Budget
@@ -109,7 +110,10 @@ def evaluate(
             if not found.evaluation.figures:
                 complain("Nothing is expected of any of these questions, so there is nothing to measure.")
                 return 2
-            result = _result(found, data, plan, seed=seed, limit=limit, details=details)
+            every = summaries(found.evaluation, against=plan.against, seed=seed)
+            result: dict[str, Any] = {}
+            if as_json or report is not None:
+                result = _result(found, data, plan, seed=seed, limit=limit, details=details)
             if cost:
                 measured = costs.measure(
                     opened_engine, target, found, plan, questions=cost, cache=kept, progress=progress
@@ -117,14 +121,16 @@ def evaluate(
                 result["costs"] = costs.as_json(measured)
             if report is not None:
                 texts = Texts(opened_engine, found.index)
-                result |= content(found.evaluation, texts, against=plan.against, seed=seed)
+                result |= content(found.evaluation, every, texts, seed=seed)
     if report is not None:
         written = write_report(Path(report), result)
         err.print(f"Report: {', '.join(map(str, written))}", markup=False)
     if as_json:
         print_json(result)
     else:
-        _print(found, plan, seed)
+        _print(found, every)
+        if cost:
+            _print_costs(result["costs"])
     return 0
 
 
@@ -189,12 +195,20 @@ def _result(found: Evaluated, data: Dataset, plan: Plan, *, seed: int, limit: in
     }
 
 
-def _print(found: Evaluated, plan: Plan, seed: int) -> None:
+def _print_costs(found: Mapping[str, Any]) -> None:
+    shown = cost_table(found, ())
+    table = Table(*shown.columns, box=None, pad_edge=False)
+    for row in shown.rows:
+        table.add_row(*map(escape, row.cells))
+    out.print(f"{shown.caption}, with {found['questions']} questions; in brackets beside a plain index", markup=False)
+    out.print(table, width=max(out.width, WIDTH), crop=False, no_wrap=True)
+
+
+def _print(found: Evaluated, every: Sequence[Summary]) -> None:
     """Print a table a budget, best methods first, ours in bold."""
     evaluation = found.evaluation
     order = primary(evaluation)
     ours = {method.name for method in evaluation.methods if method.ours}
-    every = summaries(evaluation, against=plan.against, seed=seed)
     for budget in evaluation.budgets:
         rows = [item for item in every if item.budget == budget]
         if rows:

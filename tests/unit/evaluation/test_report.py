@@ -44,7 +44,7 @@ def result_of(made: Evaluation, **changes: Any) -> dict[str, Any]:
         "versions": {"python": "3.11"},
         "command": ["umg", "evaluate", "my set", "--json"],
     }
-    return {**facts, **as_json(made), **content(made, _NoTexts()), **changes}  # type: ignore[arg-type] - a fake
+    return {**facts, **as_json(made), **content(made, summaries(made), _NoTexts()), **changes}  # type: ignore[arg-type] - a fake
 
 
 @pytest.fixture
@@ -177,7 +177,7 @@ def test_without_ours_the_best_of_all_is_looked_at() -> None:
     made = evaluation(figures(questions({})[0], {"one": 0.5, "other": 1.0}), ours=())
     focus = focus_of(made, summaries(made))
     assert (focus.method, focus.against) == ("other", "other")
-    assert content(made, _NoTexts())["losses"] == []  # type: ignore[arg-type] - a fake
+    assert content(made, summaries(made), _NoTexts())["losses"] == []  # type: ignore[arg-type] - a fake
 
 
 def test_costs_stand_beside_those_of_a_plain_index(result: dict[str, Any]) -> None:

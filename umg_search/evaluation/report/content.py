@@ -7,7 +7,7 @@ from typing import Any
 from umg_search.evaluation.groups import Group, channel_means, groups, main_dimension, mean_of
 from umg_search.evaluation.losses import Loss, Quote, losses
 from umg_search.evaluation.oracles import oracles
-from umg_search.evaluation.results import Summary, label, primary, summaries
+from umg_search.evaluation.results import Summary, label, primary
 from umg_search.evaluation.running import Budget, Evaluation, QuestionFigures
 from umg_search.evaluation.texts import Texts
 from umg_search.search import Selection
@@ -46,9 +46,8 @@ def focus_of(evaluation: Evaluation, found: Sequence[Summary]) -> Focus:
     return Focus(primary(evaluation), budget, method, against, tuple(shown))
 
 
-def content(evaluation: Evaluation, texts: Texts, *, against: str = "", seed: int = 0) -> dict[str, Any]:
+def content(evaluation: Evaluation, found: Sequence[Summary], texts: Texts, *, seed: int = 0) -> dict[str, Any]:
     """Return what a report tells beside the figures of methods; it holds texts of questions and documents."""
-    found = summaries(evaluation, against=against, seed=seed)
     focus = focus_of(evaluation, found)
     return {
         "focus": {**asdict(focus), "budget": label(focus.budget)},
