@@ -1,15 +1,23 @@
 """An evaluation is the same on every engine: documents are written once, questions asked inside their scopes."""
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
-from tests.fakes.evaluations import dataset, target
+from tests.fakes.encoders import WordCount, dense, spec
+from tests.fakes.evaluations import SPEC, dataset, target
+from umg_search.encoding.encoders import Encoders
 from umg_search.evaluation.cache import Cache
+from umg_search.evaluation.costs import measure
+from umg_search.evaluation.indexing import Own
 from umg_search.evaluation.questions import Question, Span
 from umg_search.evaluation.scoping import Scoping
-from umg_search.evaluation.service import Evaluated, Plan, evaluate
-from umg_search.model import Document
+from umg_search.evaluation.service import Evaluated, Plan, Target, evaluate
+from umg_search.granularity import Expert, Granularity
+from umg_search.model import Document, EncodedQuery, IndexSet, Retrieval, Vectors
 from umg_search.ports import Engine
 from umg_search.settings import Settings
 from umg_search.wiring import open_engine
@@ -40,6 +48,67 @@ def evaluated(engine: Engine, folder: Path, scoping: Scoping) -> Evaluated:
         plan = Plan(methods=("spans", "rrf-all", "longrag"), budgets=(20,), scoping=scoping)
         data = dataset(questions())
         return evaluate(engine, target(*DOCUMENTS), data, plan, cache=cache, progress=lambda *_: None)
+
+
+def documents() -> tuple[Document, ...]:
+    """The documents, as a data set's own are read."""
+    return target(*DOCUMENTS).own.documents  # type: ignore[union-attr] - it has its own
+
+
+class _Dense:
+    """The fake of the encoders as a model."""
+
+    model = SPEC.dense
+    max_tokens = 512
+
+    def encode_passages(self, texts: Sequence[str]) -> Vectors:
+        return np.stack([dense(text) for text in texts])
+
+    def encode_query(self, text: str) -> Vectors:
+        return dense(text)
+
+
+def test_costs_are_those_of_the_lists_that_a_method_reads(engine_settings: Settings, tmp_path: Path) -> None:
+    parts = spec(experts=(Expert.DENSE, Expert.LEXICAL), granularities=(Granularity.G2, Granularity.G8))
+    encoders = Encoders(counter=WordCount(), granularities=parts.granularities, dense=_Dense(), encoding=parts.encoding)
+    whole = Target(engine_settings, Own(documents(), parts, encoders))
+    plan = Plan(methods=("spans", "dense-g02", "dense-g08", "lexical-g08"), budgets=(20,))
+    asked: list[tuple[str, ...]] = []
+    engine = open_engine(engine_settings)
+    try:
+        with Cache(tmp_path) as cache:
+            found = evaluate(engine, whole, dataset(questions()), plan, cache=cache, progress=lambda *_: None)
+            watched = Watched(engine, asked)
+            costs = measure(watched, whole, found, plan, questions=2, cache=cache, progress=lambda *_: None)
+    finally:
+        engine.close()
+    grids = [("dense-g02", "dense-g08", "lexical-g02", "lexical-g08"), ("dense-g02",), ("dense-g08",), ("lexical-g08",)]
+    assert asked == grids * 2 * 2  # two questions, two rounds
+    assert [cost.method for cost in costs.methods] == ["spans", "dense-g02", "dense-g08", "lexical-g08"]
+    spans, _, plain, lexical = costs.methods
+    assert spans.bytes == sum(costs.footprints.bytes.values())
+    assert plain.bytes == lexical.bytes == costs.footprints.bytes["g08"] + costs.footprints.bytes["text"]
+    assert lexical.stages_ms["encode"] == 0 < plain.stages_ms["encode"]
+    assert costs.reference is not None
+    assert costs.reference.stages_ms == plain.stages_ms
+    assert 0 < costs.reference.bytes < spans.bytes
+    assert all(cost.ingest_s and cost.tokens for cost in (*costs.methods, costs.reference))
+
+
+class Watched:
+    """An engine that notes which channels it is asked for."""
+
+    def __init__(self, engine: Engine, asked: list[tuple[str, ...]]) -> None:
+        self._engine = engine
+        self._asked = asked
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._engine, name)
+
+    def ranked_lists(self, index: IndexSet, query: EncodedQuery, **options: Any) -> Retrieval:
+        answer = self._engine.ranked_lists(index, query, **options)
+        self._asked.append(tuple(str(ranked.channel) for ranked in answer.lists))
+        return answer
 
 
 def test_questions_are_asked_inside_their_scopes(engine_settings: Settings, tmp_path: Path) -> None:

@@ -66,6 +66,43 @@ def test_a_table_is_printed_for_people(umg: Umg, arguments: list[object]) -> Non
     assert "rrf-g02" in printed
 
 
+def test_a_report_is_written_with_costs(
+    umg: Umg, own: Path, corpus: Path, tmp_path: Path, configured: Callable[..., None]
+) -> None:
+    configured(dense_model=MODEL, engine=f"embedded:{tmp_path / 'not-touched'}")
+    questions = [
+        {"question": "When is the <script>alert(1)</script> east basin closed?", "document": "harbour.md"},
+        {"question": "When does picking start?", "answer": "nothing that is | there"},
+    ]
+    own.write_text("".join(f"{json.dumps(question)}\n" for question in questions), encoding="utf-8")
+    folder = tmp_path / "report"
+    chosen = ["--methods", "spans,dense-g02,dense-g08,rrf-g08", "--budgets", "100,none"]
+    measured = ["--report", folder, "--cost", 1, "--cache", tmp_path / "cache"]
+    code, printed, said = umg("evaluate", own, "--documents", corpus, *chosen, *measured)
+    assert code == 0, said
+    assert "report.html" in "".join(said.split())
+    assert "2 questions, at most 100 tokens" in printed
+    assert [line for line in printed.splitlines() if line.startswith("plain")]  # a narrow screen shortens names
+    page, text = ((folder / name).read_text(encoding="utf-8") for name in ("report.html", "report.md"))
+    assert "<script" not in page
+    assert "<script" not in text
+    assert "<svg" in page
+    found = json.loads((folder / "report.json").read_text(encoding="utf-8"))
+    costs = found["costs"]
+    assert costs["budget"] == "100"
+    assert list(costs["methods"]) == ["spans", "dense-g02", "dense-g08", "rrf-g08"]
+    assert costs["methods"]["spans"]["bytes"] == sum(costs["index_bytes"].values())
+    assert costs["methods"]["dense-g08"]["bytes"] == costs["index_bytes"]["g08"] + costs["index_bytes"]["text"]
+    assert costs["methods"]["spans"]["ratios"]["bytes"] > costs["methods"]["dense-g08"]["ratios"]["bytes"] > 1
+    assert all(cost["ingest_s"] > 0 and cost["ms"]["retrieve"] > 0 for cost in costs["methods"].values())
+    assert found["focus"]["method"] == "spans"
+
+
+def test_a_report_needs_a_folder_that_can_be_made(umg: Umg, arguments: list[object], own: Path) -> None:
+    code, _, said = umg(*arguments, "--report", own)
+    assert (code, "choose another folder" in " ".join(said.split())) == (2, True)
+
+
 def test_the_index_that_is_there_is_asked(
     umg: Umg, own: Path, corpus: Path, tmp_path: Path, configured: Callable[..., None]
 ) -> None:

@@ -2,7 +2,7 @@
 
 import platform
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from importlib.metadata import version
@@ -14,20 +14,27 @@ from rich.markup import escape
 from rich.progress import TaskID
 from rich.table import Table
 
+from umg_search.addresses import hidden
 from umg_search.cli.commands import AsJson, Principals, opened, progress_bar
-from umg_search.cli.output import complain, out, print_json
+from umg_search.cli.output import complain, err, out, print_json
 from umg_search.errors import ConfigurationError, QueryError
+from umg_search.evaluation import costs
 from umg_search.evaluation.answerability import Answerability, rounded
 from umg_search.evaluation.bootstrap import RESAMPLES
 from umg_search.evaluation.cache import Cache
 from umg_search.evaluation.datasets import Dataset, read_dataset
 from umg_search.evaluation.indexing import Progress, Written
 from umg_search.evaluation.rankings import check_installed
+from umg_search.evaluation.report import plots
+from umg_search.evaluation.report.content import content
+from umg_search.evaluation.report.tables import cost_table
+from umg_search.evaluation.report.writing import make_folder, write_report
 from umg_search.evaluation.results import NO_BUDGET, Summary, as_json, label, primary, summaries
 from umg_search.evaluation.running import Budget
 from umg_search.evaluation.scoping import Scoping
 from umg_search.evaluation.service import Evaluated, Plan, target_of
 from umg_search.evaluation.service import evaluate as evaluate_plan
+from umg_search.evaluation.texts import Texts
 from umg_search.evaluation.variants import split_names
 from umg_search.model import IndexSet
 from umg_search.search import Cut, CutOn
@@ -84,11 +91,18 @@ def evaluate(
     limit: Limit = 0,
     seed: Seed = 0,
     cache: CacheFolder = CACHE,
+    report: Annotated[
+        str | None, typer.Option(help="Folder to write a report to, as HTML, Markdown and JSON.", show_default=False)
+    ] = None,
+    cost: Annotated[int, typer.Option(min=0, help="Questions to measure the costs of each method with, 0: none.")] = 0,
     details: Annotated[bool, typer.Option("--details", help="In JSON, the figures of every question, too.")] = False,
     as_json: AsJson = False,
 ) -> int:
     """Measure search methods on questions with known answers, at equal budgets of tokens."""
     check_installed()
+    if report is not None:
+        plots.check_installed()
+        make_folder(Path(report))
     plan = Plan(
         methods=split_names(methods),
         budgets=_budgets(budgets),
@@ -103,13 +117,30 @@ def evaluate(
         target = target_of(data, settings, kept)
         with opened(target.settings, create=target.own is not None) as opened_engine:
             found = evaluate_plan(opened_engine, target, data, plan, cache=kept, progress=progress)
-    if not found.evaluation.figures:
-        complain("Nothing is expected of any of these questions, so there is nothing to measure.")
-        return 2
+            if not found.evaluation.figures:
+                complain("Nothing is expected of any of these questions, so there is nothing to measure.")
+                return 2
+            every = summaries(found.evaluation, against=plan.against, seed=seed)
+            result: dict[str, Any] = {}
+            if as_json or report is not None:
+                result = _result(found, data, plan, seed=seed, limit=limit, details=details)
+            if cost:
+                measured = costs.measure(
+                    opened_engine, target, found, plan, questions=cost, cache=kept, progress=progress
+                )
+                result["costs"] = costs.as_json(measured)
+            if report is not None:
+                texts = Texts(opened_engine, found.index)
+                result |= content(found.evaluation, every, texts, seed=seed)
+    if report is not None:
+        written = write_report(Path(report), result)
+        err.print(f"Report: {', '.join(map(str, written))}", markup=False)
     if as_json:
-        print_json(_result(found, data, plan, seed=seed, limit=limit, details=details))
+        print_json(result)
     else:
-        _print(found, plan, seed)
+        _print(found, every)
+        if cost:
+            _print_costs(result["costs"])
     return 0
 
 
@@ -192,16 +223,24 @@ def run_json() -> dict[str, Any]:
     """Return what was run as JSON: versions and command line."""
     return {
         "versions": {"python": platform.python_version(), **{name: version(name) for name in PACKAGES}},
-        "command": ["umg", *sys.argv[1:]],
+        "command": ["umg", *(hidden(part) if "//" in part and "@" in part else part for part in sys.argv[1:])],
     }
 
 
-def _print(found: Evaluated, plan: Plan, seed: int) -> None:
+def _print_costs(found: Mapping[str, Any]) -> None:
+    shown = cost_table(found, ())
+    table = Table(*shown.columns, box=None, pad_edge=False)
+    for row in shown.rows:
+        table.add_row(*map(escape, row.cells))
+    out.print(f"{shown.caption}, with {found['questions']} questions; in brackets beside a plain index", markup=False)
+    out.print(table, width=max(out.width, WIDTH), crop=False, no_wrap=True)
+
+
+def _print(found: Evaluated, every: Sequence[Summary]) -> None:
     """Print a table a budget, best methods first, ours in bold."""
     evaluation = found.evaluation
     order = primary(evaluation)
     ours = {method.name for method in evaluation.methods if method.ours}
-    every = summaries(evaluation, against=plan.against, seed=seed)
     for budget in evaluation.budgets:
         rows = [item for item in every if item.budget == budget]
         if rows:

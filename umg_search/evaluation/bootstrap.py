@@ -1,4 +1,4 @@
-"""Intervals of mean differences between two methods on the same questions.
+"""Intervals of means over questions, and of mean differences between two methods on the same questions.
 
 Source: the paired bootstrap of Efron & Tibshirani 1993, chapter 16: questions are drawn anew with replacement, and the
 interval holds the middle 95 % of the means.
@@ -18,13 +18,18 @@ TAILS = (2.5, 97.5)
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
-    """Mean difference of two methods and its 95 % interval; `questions` were measured for both."""
+class Interval:
+    """A mean over questions and its 95 % interval; `questions` were measured."""
 
     mean: float
     low: float
     high: float
     questions: int
+
+
+@dataclass(frozen=True, slots=True)
+class Difference(Interval):
+    """Mean difference of two methods and its 95 % interval; `questions` were measured for both."""
 
     @property
     def certain(self) -> bool:
@@ -40,12 +45,20 @@ def difference(
     Questions that are not measured for both are left out; None where none is left.
     """
     pairs = [(a, b) for a, b in zip(one, other, strict=True) if a is not None and b is not None]
-    if not pairs:
-        return None
-    values = np.array([a - b for a, b in pairs])
+    return Difference(*_resampled([a - b for a, b in pairs], seed, resamples)) if pairs else None
+
+
+def interval(column: Sequence[float | None], *, seed: int = 0, resamples: int = RESAMPLES) -> Interval | None:
+    """Return the mean of a method's figures and its interval; None where no question is measured."""
+    known = [value for value in column if value is not None]
+    return Interval(*_resampled(known, seed, resamples)) if known else None
+
+
+def _resampled(found: Sequence[float], seed: int, resamples: int) -> tuple[float, float, float, int]:
+    values = np.array(found)
     means = draws(len(values), seed, resamples) @ values / len(values)
     low, high = np.percentile(means, TAILS).tolist()
-    return Difference(float(values.mean()), low, high, len(values))
+    return float(values.mean()), low, high, len(values)
 
 
 @lru_cache(maxsize=4)

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from umg_search.evaluation.baselines import Method
-from umg_search.evaluation.bootstrap import Difference, difference
+from umg_search.evaluation.bootstrap import Difference, Interval, difference, interval
 from umg_search.evaluation.cutting import MEASURES as CUT_MEASURES
 from umg_search.evaluation.judging import MEASURES, Judged
 from umg_search.evaluation.questions import Span
@@ -14,6 +14,9 @@ from umg_search.evaluation.running import Budget, Evaluation, QuestionFigures
 
 COMPARED = ("recall", "precision", "iou", "ie", "all_evidence", "answer_recall", "ar_1", "ar_5", "set_f1")
 """Measures whose difference to a baseline is given."""
+
+INTERVALS = (*COMPARED, "document_recall")
+"""Measures whose own interval is given."""
 
 PRIMARY = ("recall", "answer_recall", "document_recall")
 """What methods are ordered by: the first that any question allows."""
@@ -28,11 +31,12 @@ _DIGITS = 4
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """Means of one method with one budget, and its differences to the method it is compared with."""
+    """Means of one method with one budget, intervals, and its differences to the method it is compared with."""
 
     method: str
     budget: Budget
     means: Mapping[str, float]
+    intervals: Mapping[str, Interval]
     against: str
     differences: Mapping[str, Difference]
 
@@ -94,12 +98,25 @@ def _at(evaluation: Evaluation, budget: Budget, against: str, seed: int) -> list
     baselines = {method.name for method in possible if not method.ours}
     other = against if against in means else "" if against else next((n for n in names if n in baselines), "")
     return [
-        Summary(name, budget, means[name], other, _differences(evaluation, name, other, budget, seed)) for name in names
+        Summary(
+            name,
+            budget,
+            means[name],
+            _intervals(evaluation, name, budget, seed),
+            other,
+            _differences(evaluation, name, other, budget, seed),
+        )
+        for name in names
     ]
 
 
 def _means(evaluation: Evaluation, name: str, budget: Budget) -> dict[str, float]:
     found = {measure: mean(evaluation.column(name, budget, measure)) for measure in MEASURES}
+    return {measure: value for measure, value in found.items() if value is not None}
+
+
+def _intervals(evaluation: Evaluation, name: str, budget: Budget, seed: int) -> dict[str, Interval]:
+    found = {measure: interval(evaluation.column(name, budget, measure), seed=seed) for measure in INTERVALS}
     return {measure: value for measure, value in found.items() if value is not None}
 
 
@@ -133,6 +150,7 @@ def _whole(evaluation: Evaluation, method: Method) -> dict[str, Any]:
 def _summary_json(evaluation: Evaluation, item: Summary) -> dict[str, Any]:
     rank_ms = mean([one.rank_ms[item.method, item.budget] for one in evaluation.figures])
     facts: dict[str, Any] = {**{m: _rounded(value) for m, value in item.means.items()}, "rank_ms": _rounded(rank_ms)}
+    facts["intervals"] = {m: [_rounded(found.low), _rounded(found.high)] for m, found in item.intervals.items()}
     if item.differences:
         facts["against"] = item.against
         facts["differences"] = {

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from umg_search.errors import DatasetError
-from umg_search.evaluation.texts import Layouts
 from umg_search.evaluation.indexing import Progress
 from umg_search.evaluation.judging import Judged, judge
 from umg_search.evaluation.listing import Listing
 from umg_search.evaluation.questions import Question
 from umg_search.evaluation.results import primary_of
 from umg_search.evaluation.service import Prepared
+from umg_search.evaluation.texts import Layouts
 from umg_search.evaluation.tuning import LEAST_QUESTIONS, MOST_SETTINGS, plain
 from umg_search.model import FloatArray, RankedList
 from umg_search.ports import TokenCounter

@@ -221,7 +221,10 @@ class Engine(Protocol):
         ...
 
     def ranked_lists(self, index: IndexSet, query: EncodedQuery, *, depth: int, scope: Scope) -> Retrieval:
-        """Ask every channel for its `depth` best windows, in one request; dense scores are cosines."""
+        """Ask every channel for its `depth` best windows, in one request; dense scores are cosines.
+
+        The channels are those of `index.spec`, which may name fewer experts and granularities than the set has.
+        """
         ...
 
     def fetch(self, index: IndexSet | None, documents: Sequence[DocumentHash], blocks: Sequence[BlockId]) -> Fetched:

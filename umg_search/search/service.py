@@ -215,7 +215,7 @@ class SearchService:
             channels=answer.channels() if query.explain else (),
             groups=groups,
             cut=shown.ranking.cut,
-            answered=is_answered(shown.ranking, query.options),
+            answered=is_answered(shown.ranking, asked.options),
         )
 
 

@@ -30,6 +30,22 @@ def test_lists_come_in_the_order_of_the_set_and_are_cut_at_the_depth(shelf: Any)
     assert {len(ranked.hits) for ranked in lists} == {2, 3}  # 32-sentence windows of 40 sentences: 2
 
 
+def test_a_part_of_the_set_can_be_asked_and_then_the_whole(open_shelf: Any) -> None:
+    first = open_shelf()
+    chunks = first.add(first.encoded("a", TEXTS))
+    first.engine.publish(first.index)
+    first.engine.close()
+    shelf = open_shelf()
+    part = replace(shelf.index.spec, experts=(Expert.LEXICAL,), granularities=(Granularity.G8,))
+    answer = shelf.engine.ranked_lists(
+        replace(shelf.index, spec=part), EncodedQuery("word"), depth=5, scope=Scope(principals=("*",))
+    )
+    assert [ranked.channel for ranked in answer.lists] == [Channel(Expert.LEXICAL, Granularity.G8)]
+    assert answer.failed == {}
+    assert shelf.found() == ALL
+    assert len(chunks) == sum(ALL.values()) / len(Expert)
+
+
 def test_dense_scores_are_cosines_and_the_order_is_exact(shelf: Any) -> None:
     chunks = shelf.add(shelf.encoded("a", TEXTS))
     vectors = np.stack([c.dense for c in chunks if c.granularity is Granularity.G2])

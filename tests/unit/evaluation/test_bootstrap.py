@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from umg_search.evaluation.bootstrap import difference
+from umg_search.evaluation.bootstrap import difference, interval
 
 
 def test_the_mean_is_that_of_the_pairs_that_both_have() -> None:
@@ -48,3 +48,11 @@ def test_the_interval_lies_within_the_values_and_turns_with_the_sign(pairs: list
     gaps = [a - b for a, b in pairs]
     assert min(gaps) - 1e-9 <= found.low <= found.high <= max(gaps) + 1e-9
     assert (turned.mean, turned.low, turned.high) == pytest.approx((-found.mean, -found.high, -found.low))
+
+
+def test_an_interval_is_that_of_the_questions_that_allow_the_measure() -> None:
+    found = interval([0.0, None, 1.0] * 30)
+    assert found is not None
+    assert (found.mean, found.questions) == (0.5, 60)
+    assert 0.3 < found.low < 0.5 - 0.1 < 0.5 + 0.1 < found.high < 0.7
+    assert interval([None]) is None

@@ -57,6 +57,8 @@ def test_json_has_figures_by_method_budget_and_measure(evaluation: Evaluation) -
     assert found["methods"]["lexical-g02"]["mrr_10"] == 1
     assert "none" not in found["methods"]["spans"]
     assert "questions" not in found
+    low, high = found["methods"]["chunks"]["10"]["intervals"]["recall"]
+    assert low <= found["methods"]["chunks"]["10"]["recall"] <= high
     assert found["timings_ms"].keys() == {"encode", "retrieve"}
 
 

@@ -135,7 +135,11 @@ class EmbeddedEngine:
         check_query(query, index.spec)
         query = as_stored(query, index.spec)
         seen = scope_filter(resolved(scope, index.spec))
-        answers = self._each(index, "Searching", lambda shard: shard.ranked_lists(query, depth, seen))
+        shards = self._shards_of(index)
+        with translated(self._path, "Searching"):
+            answers = {
+                g: shards[g].ranked_lists(index.spec.experts, query, depth, seen) for g in index.spec.granularities
+            }
         lists = {ranked.channel: ranked for answer in answers.values() for ranked in answer.lists}
         failed = {channel: why for answer in answers.values() for channel, why in answer.failed.items()}
         if failed:
@@ -262,9 +266,9 @@ class EmbeddedEngine:
         with self._finding:
             if index.version not in self._shards:
                 folder = self._path / index.label
-                self._shards[index.version] = {
-                    g: Shard(folder / g.label, g, index.spec) for g in index.spec.granularities
-                }
+                stored = (each.index.spec for each in self.sets() if each.index.version == index.version)
+                spec = next(stored, index.spec)  # a search may ask for a part of the set only
+                self._shards[index.version] = {g: Shard(folder / g.label, g, spec) for g in spec.granularities}
             return self._shards[index.version]
 
     def _each(self, index: IndexSet, doing: str, call: Callable[[Shard], _Answer]) -> dict[Granularity, _Answer]:

@@ -69,9 +69,11 @@ class Shard:
             self._opened.update(qdrant.UpdateOperation.create_field_index(field, _text_index()))
         self._opened.flush()
 
-    def ranked_lists(self, query: EncodedQuery, depth: int, seen: qdrant.Filter | None) -> Retrieval:
-        """Ask each expert of the set for its best windows; a failure of one leaves the others their answers."""
-        asked = {e: expert_query(e, query) for e in self._spec.experts if query.asks(e)}
+    def ranked_lists(
+        self, experts: Sequence[Expert], query: EncodedQuery, depth: int, seen: qdrant.Filter | None
+    ) -> Retrieval:
+        """Ask experts of the set for their best windows; a failure of one leaves the others their answers."""
+        asked = {e: expert_query(e, query) for e in experts if query.asks(e)}
         requests = {e: _request(q, depth, seen) for e, q in asked.items() if q is not None}
         if Expert.LEXICAL in requests and query.title_weight:
             requests[Expert.LEXICAL] = with_titles(query, depth, seen)
