@@ -20,7 +20,7 @@ from umg_search.evaluation.results import label
 from umg_search.evaluation.running import Budget, is_possible
 from umg_search.evaluation.scoping import Place
 from umg_search.evaluation.service import Evaluated, Plan, Target
-from umg_search.evaluation.texts import Texts
+from umg_search.evaluation.texts import Layouts, Texts
 from umg_search.granularity import PARENT, Channel, Expert
 from umg_search.model import EncodedQuery, IndexSet, RankedList, Selected
 from umg_search.ports import Engine, Scope

