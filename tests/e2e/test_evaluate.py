@@ -82,7 +82,7 @@ def test_a_report_is_written_with_costs(
     assert code == 0, said
     assert "report.html" in "".join(said.split())
     assert "2 questions, at most 100 tokens" in printed
-    assert [line for line in printed.splitlines() if line.startswith("plain")]  # a narrow screen shortens names
+    assert [line for line in printed.splitlines() if line.startswith("plain index")]
     page, text = ((folder / name).read_text(encoding="utf-8") for name in ("report.html", "report.md"))
     assert "<script" not in page
     assert "<script" not in text

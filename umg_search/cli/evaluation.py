@@ -47,9 +47,6 @@ PACKAGES = ("umg-search", "numpy", "ir-measures", "sentence-transformers", "torc
 SHOWN = ("recall", "precision", "iou", "ie", "all_evidence", "answer_recall", "set_f1", "tokens", "contexts")
 """Measures of the table, where any question allows them."""
 
-WIDTH = 140
-"""Columns that a table takes at most."""
-
 Data = Annotated[
     str, typer.Argument(help="Folder of a data set, or one's own questions (.jsonl or .csv).", show_default=False)
 ]
@@ -233,7 +230,7 @@ def _print_costs(found: Mapping[str, Any]) -> None:
     for row in shown.rows:
         table.add_row(*map(escape, row.cells))
     out.print(f"{shown.caption}, with {found['questions']} questions; in brackets beside a plain index", markup=False)
-    out.print(table, width=max(out.width, WIDTH), crop=False, no_wrap=True)
+    out.print_table(table)
 
 
 def _print(found: Evaluated, every: Sequence[Summary]) -> None:
@@ -261,7 +258,7 @@ def _print_answerability(found: Answerability) -> None:
         interval = escape(f"[{sign.low:.3f}, {sign.high:.3f}]")
         shares = f"{sign.true_refusals:.2f}", f"{sign.false_refusals:.2f}"
         table.add_row(name, f"{sign.auroc:.3f}", interval, f"{sign.threshold:.3f}", *shares)
-    out.print(table)
+    out.print_table(table)
 
 
 def _print_budget(rows: Sequence[Summary], order: str, ours: set[str], questions: int) -> None:
@@ -276,7 +273,7 @@ def _print_budget(rows: Sequence[Summary], order: str, ours: set[str], questions
     for item in rows:
         name = f"[bold]{escape(item.method)}[/bold]" if item.method in ours else escape(item.method)
         table.add_row(name, *(_shown(measure, item.means.get(measure)) for measure in shown), _difference(item, order))
-    out.print(table, width=max(out.width, WIDTH), crop=False, no_wrap=True)  # a pipe counts as 80 columns
+    out.print_table(table)
     out.print()
 
 

@@ -14,6 +14,9 @@ from rich.table import Table
 from umg_search.model import ChannelReport, Context, SearchResult, Source, TopHit
 from umg_search.store.reader import Status
 
+_WIDEST = 1_000
+"""Columns that no table needs."""
+
 
 class _Console(Console):
     """A console whose reader, such as `head`, may have seen enough."""
@@ -21,6 +24,15 @@ class _Console(Console):
     def on_broken_pipe(self) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise SystemExit(0)
+
+    def print_table(self, table: Table) -> None:
+        """Print a table as wide as its cells are: a pipe counts as 80 columns, and names would be cut."""
+        before = self._width
+        self.width = max(self.width, self.measure(table, options=self.options.update(width=_WIDEST)).maximum)
+        try:
+            self.print(table, crop=False, no_wrap=True)
+        finally:
+            self._width = before
 
 
 out = _Console(highlight=False, soft_wrap=True, emoji=False)

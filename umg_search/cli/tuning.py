@@ -13,7 +13,6 @@ from umg_search.cli.commands import AsJson, Principals, opened
 from umg_search.cli.config_file import ConfigFile
 from umg_search.cli.evaluation import (
     CACHE,
-    WIDTH,
     CacheFolder,
     Data,
     Documents,
@@ -149,7 +148,7 @@ def _print(found: TunedOn, plan: TuningPlan) -> None:
     table = Table(found.measure, "settings", box=None, pad_edge=False)
     for options, mean in tuned.tried[:SHOWN]:
         table.add_row(f"{mean:.4f}", escape(_line(options) + _mark(options, tuned)))
-    out.print(table, width=max(out.width, WIDTH), crop=False, no_wrap=True)
+    out.print_table(table)
     for number, fold in enumerate(tuned.folds, start=1):
         gain = f"{fold.gain:+.4f} on its {fold.questions} questions"
         out.print(f"Without fold {number} the choice is {_line(fold.chosen)}: {gain}.", markup=False)
