@@ -127,18 +127,23 @@ def evaluate(
                 )
                 result["costs"] = costs.as_json(measured)
             if report is not None:
-                texts = Texts(opened_engine, found.index)
-                result |= content(found.evaluation, every, texts, seed=seed)
+                result |= content(found.evaluation, every, Texts(opened_engine, found.index), seed=seed)
+    _show(result, found, every, report=report, as_json=as_json)
+    return 0
+
+
+def _show(
+    result: Mapping[str, Any], found: Evaluated, every: Sequence[Summary], *, report: str | None, as_json: bool
+) -> None:
     if report is not None:
         written = write_report(Path(report), result)
         err.print(f"Report: {', '.join(map(str, written))}", markup=False)
     if as_json:
         print_json(result)
-    else:
-        _print(found, every)
-        if cost:
-            _print_costs(result["costs"])
-    return 0
+        return
+    _print(found, every)
+    if "costs" in result:
+        _print_costs(result["costs"])
 
 
 def _cuts(text: str, on: CutOn | None) -> tuple[Cut, ...]:
