@@ -6,7 +6,7 @@ from uuid import uuid4
 from celery import Celery, Task
 
 from tasks.logs import log_document, log_message, logged
-from tasks.memory import give_back
+from tasks.memory import Memory
 from tasks.messages import INGEST, tickets_of
 from tasks.retries import LONGEST_DELAY_S, orderly
 from tasks.services import Services, owner
@@ -15,6 +15,7 @@ from tasks.stopping import uninterrupted
 
 def add_ingest(app: Celery, services: Services) -> None:
     """Add the task to an application."""
+    memory = Memory()
 
     def ingest(
         task: "Task[..., None]", batch: str, tickets: list[tuple[str, int]], previous_runs: Sequence[str] = ()
@@ -27,7 +28,7 @@ def add_ingest(app: Celery, services: Services) -> None:
             try:
                 report = work.work(batch, asked, run=run, owner=owner(), previous_runs=previous_runs, told=log_document)
             finally:
-                give_back()
+                memory.give_back()
             log_message(report)
             if report.held:
                 services.sender.send(batch, asked, delay=min(report.wait_s, LONGEST_DELAY_S))

@@ -1,7 +1,12 @@
-"""The memory of a worker's child: bounded, and given back after each message."""
+"""The memory of a worker's child: bounded, and given back from time to time."""
 
 import ctypes
 import resource
+import time
+from collections.abc import Callable
+
+GIVE_BACK_EVERY_S = 60.0
+"""Least time between two times that memory is given back."""
 
 
 def limit_memory(mebibytes: int) -> None:
@@ -16,12 +21,25 @@ def limit_memory(mebibytes: int) -> None:
         resource.setrlimit(resource.RLIMIT_DATA, (wanted if hard < 0 else min(wanted, hard), hard))
 
 
-def give_back() -> None:
-    """Give free memory back to the system.
+class Memory:
+    """Gives free memory of this process back to the system, now and then.
 
     glibc keeps what the tensors of a batch took, in pieces that those of the next one do not fill, and a child that
-    works for days would grow until it is replaced. Other C libraries have no such function, and need none.
+    works for days would grow until it is replaced. Other C libraries have no such function, and need none. What goes
+    back has to be asked for again: after every message that took a fifth of the rate.
     """
-    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
-    if trim is not None:
-        trim(0)
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._next = clock() + GIVE_BACK_EVERY_S
+
+    def give_back(self) -> bool:
+        """Give memory back if it is time to; return whether it was."""
+        now = self._clock()
+        if now < self._next:
+            return False
+        self._next = now + GIVE_BACK_EVERY_S
+        trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+        if trim is not None:
+            trim(0)
+        return True
