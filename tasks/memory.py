@@ -26,7 +26,7 @@ class Memory:
 
     glibc keeps what the tensors of a batch took, in pieces that those of the next one do not fill, and a child that
     works for days would grow until it is replaced. Other C libraries have no such function, and need none. What goes
-    back has to be asked for again: after every message that took a fifth of the rate.
+    back has to be asked for again, so not after every message.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
