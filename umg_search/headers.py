@@ -14,7 +14,7 @@ from umg_search.windows import Window
 MOST_CHARACTERS = 200
 """Characters of a title or heading that are read: a longer one is no header, and would drown the window."""
 
-_FENCED = re.compile(r"^ {0,3}(`{3,}|~{3,}).*?(?:^ {0,3}\1|\Z)", re.MULTILINE | re.DOTALL)
+FENCED = re.compile(r"^ {0,3}(`{3,}|~{3,}).*?(?:^ {0,3}\1|\Z)", re.MULTILINE | re.DOTALL)
 _HEADING = re.compile(r"^ {0,3}#{1,6}[ \t]+(\S.*)$", re.MULTILINE)
 
 
@@ -38,7 +38,7 @@ def read_texts(split: SplitDocument, windows: Sequence[Window], headers: Headers
 
 def _headings(text: str) -> tuple[list[int], list[str]]:
     """Return where the headings of a text begin, and their names; `#` inside fenced code is none."""
-    code = [found.span() for found in _FENCED.finditer(text)]
+    code = [found.span() for found in FENCED.finditer(text)]
     starts = [start for start, _ in code]
 
     def is_code(place: int) -> bool:
@@ -46,7 +46,15 @@ def _headings(text: str) -> tuple[list[int], list[str]]:
         return before >= 0 and place < code[before][1]
 
     headings = [(found.start(), found[1]) for found in _HEADING.finditer(text) if not is_code(found.start())]
-    return [start for start, _ in headings], [_short(name.rstrip().rstrip("#").rstrip()) for _, name in headings]
+    return [start for start, _ in headings], [_short(heading_name(name)) for _, name in headings]
+
+
+def heading_name(line: str) -> str:
+    """Return the name in a Markdown heading without opening marks; closing ones stand apart: `C#` is a word."""
+    # Taken apart without a pattern: one with several runs of blanks takes cubic time for a line of blanks.
+    line = line.rstrip()
+    marked = line.rstrip("#")
+    return marked.rstrip() or line if marked != marked.rstrip() else line
 
 
 def _short(name: str) -> str:

@@ -9,11 +9,11 @@ from ingest.readers.html import from_html
 from ingest.readers.office import from_office
 from ingest.readers.outcomes import Content, NotReadable
 from ingest.sentences import stored_text
+from umg_search.headers import FENCED, heading_name
 
 _FRONT_MATTER = re.compile(r"---[ \t]*\r?\n(?:.*\r?\n)*?(?:---|\.\.\.)[ \t]*(?:\r?\n|$)")
 _FRONT_TITLE = re.compile(r"^title:[ \t]*(?P<quote>[\"']?)(.+?)(?P=quote)[ \t]*$", re.MULTILINE)
 _HEADING = re.compile(r"^ {0,3}#{1,6}[ \t]+(\S.*)$|^(\S.*)\n(?:=+|-{3,})[ \t]*\r?$", re.MULTILINE)
-_FENCED = re.compile(r"^ {0,3}(`{3,}|~{3,}).*?(?:^ {0,3}\1|\Z)", re.MULTILINE | re.DOTALL)
 
 
 def is_known(path: Path) -> bool:
@@ -49,15 +49,11 @@ def markdown_title(text: str) -> str:
     title = _FRONT_TITLE.search(front[0]) if front else None
     if title:
         return title[2]
-    body = _FENCED.sub("", text[front.end() :] if front else text)
+    body = FENCED.sub("", text[front.end() :] if front else text)
     heading = _HEADING.search(body)
     if heading is None:
         return ""
-    # Taken apart without a pattern: one with several runs of blanks takes cubic time for a line of blanks.
-    line = str(heading[1] or heading[2]).rstrip()
-    marked = line.rstrip("#")
-    closed = bool(heading[1]) and marked != marked.rstrip()  # closing marks stand apart: `C#` is a word
-    return marked.rstrip() or line if closed else line
+    return heading_name(heading[1]) if heading[1] else str(heading[2]).rstrip()
 
 
 def _from_office(raw: bytes, ending: str) -> Content:

@@ -41,6 +41,11 @@ def test_what_the_window_holds_itself_is_not_repeated() -> None:
     assert read(split("Hot.", title="x" * 300), 0, 1, Headers.TITLE) == "x" * MOST_CHARACTERS + ". Hot."
 
 
+def test_closing_marks_are_no_part_of_a_heading_and_words_that_end_like_them_are() -> None:
+    assert read(split("## C#", "x", "## Ruby ##", "y"), 1, 2, Headers.HEADINGS) == "C#. x"
+    assert read(split("## C#", "x", "## Ruby ##", "y"), 3, 4, Headers.HEADINGS) == "Ruby. y"
+
+
 def test_a_heading_above_is_that_of_the_windows_first_sentence() -> None:
     assert read(split(*LINES), 2, 5, Headers.HEADINGS).startswith("Kilns. It has")
 

@@ -4,7 +4,7 @@ Source: cross-validation of the whole choice (Stone 1974; Varma & Simon 2006): a
 of the settings that it judges.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -105,7 +105,7 @@ def choose(figures: Figures, rows: IntArray, current: RankingOptions, space: Spa
     paired difference holds 0. Of these the one with fewest knobs off our defaults is chosen, then the best of them.
     """
     means = _searched(figures, rows, current, space)
-    best = max(means, key=lambda options: means[options])
+    best = _best(means)
     top = figures(best)[rows]
     by_distance = sorted(means, key=lambda options: (distance(options), -means[options]))
     near = (options for options in by_distance if not _compared(top, figures(options)[rows], seed).certain)
@@ -120,17 +120,22 @@ def _searched(figures: Figures, rows: IntArray, current: RankingOptions, space: 
     means: dict[RankingOptions, float] = {}
     for options in (current, space.defaults):
         means.setdefault(options, float(figures(options)[rows].mean()))
-    best = max(means, key=lambda options: means[options])
+    best = _best(means)
     for _ in range(SWEEPS):
         start = best
         for knob in space.knobs:
             for options in space.around(best, knob):
                 if options not in means and len(means) < MOST_SETTINGS:
                     means[options] = float(figures(options)[rows].mean())
-            best = max(means, key=lambda options: means[options])
+            best = _best(means)
         if best == start:
             break
     return means
+
+
+def _best(means: Mapping[RankingOptions, float]) -> RankingOptions:
+    """Return the settings of the highest mean, of equal ones those nearest to our defaults."""
+    return max(means, key=lambda options: (means[options], -distance(options)))
 
 
 def _compared(one: FloatArray, other: FloatArray, seed: int) -> Difference:

@@ -106,12 +106,12 @@ def test_equal_settings_are_settled_for_the_defaults() -> None:
 
 
 def test_of_settings_that_are_alike_the_one_with_fewest_changes_is_chosen() -> None:
-    figures = favouring(is_minmax)
     current = replace(DEFAULTS, weighting=Weighting.UNIFORM)
-    chosen = choose(figures, np.arange(QUESTIONS), current, SPACE, seed=0).chosen
-    assert chosen.normalisation is Normalisation.MINMAX
-    assert chosen.weighting is not Weighting.UNIFORM
-    assert distance(chosen) <= 2  # normalisation, and another knob that noise speaks for
+    chosen = choose(
+        lambda options: np.full(QUESTIONS, float(is_minmax(options))), np.arange(QUESTIONS), current, SPACE, seed=0
+    ).chosen
+    assert chosen == replace(DEFAULTS, normalisation=Normalisation.MINMAX)
+    assert distance(chosen) == 1
 
 
 def test_a_search_tries_a_bounded_number_of_settings() -> None:
