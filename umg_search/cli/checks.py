@@ -22,6 +22,9 @@ _ORDER = tuple(Verdict)
 _WRONG_USE = 2
 _ENGINE = 3
 
+LOADING_SHARE = 3
+"""Models that load for more than this part of a message's time are warned of: other machines are busier."""
+
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
@@ -166,7 +169,16 @@ def _loaded(whose: str, spec: SetSpec, encoders: Encoders, settings: Settings, s
         return Finding("models", Verdict.OK, f"those {whose}: none needed")
     seconds = perf_counter() - started
     text = f"those {whose}: {', '.join(names)}; loaded on {choose_device(settings.device)} in {seconds:.1f} s"
-    return Finding("models", Verdict.OK, text)
+    return models_loaded(text, seconds, settings)
+
+
+def models_loaded(text: str, seconds: float, settings: Settings) -> Finding:
+    """Return what is to say of models that were loaded in so many seconds: whether workers have the time for it."""
+    limit = settings.task_time_limit_s
+    if not is_server(settings.engine) or seconds <= limit / LOADING_SHARE:
+        return Finding("models", Verdict.OK, text)
+    remedy = "a worker that is stopped while it loads them never comes to its documents: raise UMG_TASK_TIME_LIMIT_S"
+    return Finding("models", Verdict.WARNING, f"{text}, of the {limit} s of a message", remedy)
 
 
 def _check_dims(active: SetSpec, encoders: Encoders) -> None:
