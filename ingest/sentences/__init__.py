@@ -35,8 +35,11 @@ class SentenceOptions:
 
 
 def stored_text(raw: str) -> str:
-    """Return the text as it is stored: no byte order mark, U+FFFD for each NUL and each lone surrogate."""
-    return _NOT_STORED.sub(REPLACEMENT, raw.lstrip("\ufeff"))
+    """Return the text as it is stored: U+FFFD for each NUL and each lone surrogate, so that characters stay in place.
+
+    A byte order mark in a text is a character like others; that of a file was part of its encoding.
+    """
+    return _NOT_STORED.sub(REPLACEMENT, raw)
 
 
 def sentence_bounds(text: str, *, language: str | None, options: SentenceOptions) -> tuple[int, ...]:

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from itertools import product
@@ -144,21 +144,23 @@ class Scene:
 
     def first(self) -> None:
         """Make the document that changes from then on."""
-        self._submit([_document("kept", 0)])
+        assert self._submitted([_document("kept", 0)])
         self._settle()
 
     def round(self, number: int, kill: Kill) -> float:
         """Submit, kill, let everything come back, and check; return the seconds from the kill until all was done."""
         offered = [_document("kept", number), _document(f"new-{number}", number)]
         self._stops.arm(kill.place)
-        client = self._submit(offered, wait=not kill.submitting)
+        client = self._submit(offered, self._stops.hooks if kill.submitting else None)
+        if not kill.submitting:
+            assert client.wait(60) == 0
         stopped = self._stops.reached()
         began = time.monotonic()
         getattr(self, "_kill_" + kill.victim.replace(" ", "_"))(stopped)
         if kill.submitting:
             client.wait(60)
-        if client.returncode:  # what a user whose command ended so does
-            self._submit(offered)
+        if client.returncode:  # what a user whose command ended so does, until the engine has all its shards again
+            until(lambda: self._submitted(offered), PATIENCE_S, what="it could not be submitted")
         self._settle()
         seconds = time.monotonic() - began
         self._check()
@@ -198,16 +200,16 @@ class Scene:
     def _start_worker(self) -> "subprocess.Popen[bytes]":
         return self._umg.start("worker", hooks=self._stops.hooks)
 
-    def _submit(self, documents: list[Document], *, wait: bool = True) -> "subprocess.Popen[bytes]":
+    def _submitted(self, documents: list[Document]) -> bool:
+        return self._submit(documents).wait(60) == 0
+
+    def _submit(self, documents: list[Document], hooks: Mapping[str, str] | None = None) -> "subprocess.Popen[bytes]":
         folder = self._folder / "offered"
         folder.mkdir(exist_ok=True)
         for document in documents:
             (folder / f"{document.id}.txt").write_text(document.text, encoding="utf-8")
             self._documents[document.id] = document
-        client = self._umg.start("submit", folder, hooks=None if wait else self._stops.hooks)
-        if wait:
-            assert client.wait(60) == 0
-        return client
+        return self._umg.start("submit", folder, hooks=hooks)
 
     def _settle(self) -> None:
         """Wait until nothing waits or is worked on."""

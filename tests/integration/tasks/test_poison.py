@@ -13,7 +13,7 @@ from tests.processes import Deployment
 GOOD = 96
 POISON = {
     "errors": ("poison of errors", "ValueError", 1),
-    "memory": ("poison of memory", "MemoryError", 2),
+    "memory": ("poison of memory", "MemoryError", 1),
     "time": ("poison of time", "SoftTimeLimitExceeded", 2),
     "death": ("poison of death", "WorkerLost", 3),
 }

@@ -50,7 +50,7 @@ def test_what_cannot_be_stored_is_replaced_in_every_string(tmp_path: Path) -> No
         r'{"id": "a\u0000", "text": "\ufeffx\ud83d", "title": "\udfff", "metadata": {"k\ud800": ["\u0000"]}, "acl": []}'
     )
     assert read(path) == [
-        Document("a\ufffd", "x\ufffd", title="\ufffd", collection="c", metadata={"k\ufffd": ["\ufffd"]})
+        Document("a\ufffd", "\ufeffx\ufffd", title="\ufffd", collection="c", metadata={"k\ufffd": ["\ufffd"]})
     ]
 
 

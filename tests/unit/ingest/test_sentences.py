@@ -211,6 +211,6 @@ def test_100_000_characters_of_anything_take_no_time_that_grows_with_their_squar
     assert all(len(piece.rstrip()) <= OPTIONS.max_sentence_chars for piece in pieces)
 
 
-def test_stored_text_drops_the_byte_order_mark_and_replaces_one_for_one() -> None:
-    assert stored_text("\ufeffa\0b\ud800c\udfff\r\nd\re") == "a\ufffdb\ufffdc\ufffd\r\nd\re"
+def test_stored_text_replaces_one_for_one_and_leaves_every_character_in_its_place() -> None:
+    assert stored_text("\ufeffa\0b\ud800c\udfff\r\nd\re") == "\ufeffa\ufffdb\ufffdc\ufffd\r\nd\re"
     assert stored_text("😀\u2028\ufeff") == "😀\u2028\ufeff"
