@@ -15,6 +15,7 @@ from umg_search.evaluation.compact import compacted
 from umg_search.evaluation.report.pages import as_text
 from umg_search.evaluation.report.tables import Row, Table, cost_table, order
 from umg_search.evaluation.results import NO_BUDGET
+from umg_search.model import Headers
 
 ROOT = Path(__file__).parents[1]
 KEPT = ROOT / "docs" / "results"
@@ -22,6 +23,7 @@ PAGE = ROOT / "docs" / "results.md"
 
 OWN = "spans"
 BUDGET = "512"
+NO_HEADERS = Headers.NONE.value
 
 HEAD = """# Results
 
@@ -46,6 +48,11 @@ def page(results: Mapping[str, Mapping[str, Any]]) -> str:
     """Return the page about results by the names of their files; the same results give the same page."""
     named = dict(sorted(results.items()))
     parts = [HEAD, "## Evidence spans against the best baseline\n", _markdown(summary(named))]
+    plain = [result for result in named.values() if result["index"]["headers"] == NO_HEADERS]
+    if plain:
+        parts += ["## One method for all sets\n", _markdown(overall(plain))]
+    if len(plain) < len(named):
+        parts += ["## Headers\n", _markdown(with_headers(named))]
     for name, result in named.items():
         parts += [f"## {as_text(name)}\n", _setting(result), _markdown(methods_table(result))]
         parts += [_markdown(table) for table in _groups(result)]
@@ -79,6 +86,34 @@ def summary(results: Mapping[str, Mapping[str, Any]]) -> Table:
     return Table(f"At {BUDGET} tokens.", columns, tuple(rows))
 
 
+def overall(sets: Sequence[Mapping[str, Any]]) -> Table:
+    """Return the means over sets, each of the same weight, of the methods that all of them have at 512 tokens."""
+    budgets = [budget for budget in sets[0]["settings"]["budgets"] if budget != NO_BUDGET]
+
+    def mean(name: str, budget: str) -> float | None:
+        values = [value for each in sets if (value := _found(each, name, budget).get(each["primary"])) is not None]
+        return sum(values) / len(sets) if len(values) == len(sets) else None
+
+    at_once = {name: value for name in sets[0]["methods"] if (value := mean(name, BUDGET)) is not None}
+    rows = [
+        Row((name, *(_number(mean(name, budget)) for budget in budgets)), sets[0]["methods"][name]["ours"])
+        for name in sorted(at_once, key=lambda name: (-at_once[name], name))
+    ]
+    caption = f"Means over {len(sets)} sets: what a method brings that is chosen without looking at the questions."
+    return Table(caption, ("method", *(f"{budget} tokens" for budget in budgets)), tuple(rows))
+
+
+def with_headers(results: Mapping[str, Mapping[str, Any]]) -> Table:
+    """Return what headers change, for each set that was measured with and without them."""
+    rows: list[Row] = []
+    for name, result in results.items():
+        before = results.get(kept_name(result | {"index": result["index"] | {"headers": NO_HEADERS}}))
+        if result["index"]["headers"] != NO_HEADERS and before is not None:
+            rows.append(Row((name, *_own_and_best(before), *_own_and_best(result))))
+    columns = ("set", "spans without", "best baseline without", "spans with", "best baseline with")
+    return Table(f"At {BUDGET} tokens, with and without a header before each window.", columns, tuple(rows))
+
+
 def methods_table(result: Mapping[str, Any]) -> Table:
     """Return every method at every budget, in the order of the budget of the summary where it is there."""
     budgets = result["settings"]["budgets"]
@@ -97,7 +132,9 @@ def methods_table(result: Mapping[str, Any]) -> Table:
 
 def kept_name(result: Mapping[str, Any]) -> str:
     """Return the name that a result is kept under unless another is given."""
-    return f"{result['dataset']['name']}.{'+'.join(result['index']['experts'])}"
+    index = result["index"]
+    headers = "" if index["headers"] == NO_HEADERS else f".{index['headers']}"
+    return f"{result['dataset']['name']}.{'+'.join(index['experts'])}{headers}"
 
 
 def keep(paths: Sequence[Path], name: str = "", folder: Path = KEPT) -> None:
@@ -168,6 +205,20 @@ def _markdown(table: Table) -> str:
 def _line(row: Row) -> str:
     first, *others = map(as_text, row.cells)
     return f"| {' | '.join([f'**{first}**' if row.strong else first, *others])} |"
+
+
+def _found(result: Mapping[str, Any], name: str, budget: str) -> Mapping[str, Any]:
+    """Return the figures of a method at a budget, empty where there are none."""
+    found: Mapping[str, Any] = result["methods"].get(name, {}).get(budget, {})
+    return found
+
+
+def _own_and_best(result: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the figures of evidence spans and of the best baseline at 512 tokens, the latter with its name."""
+    measure = result["primary"]
+    others = [name for name, method in result["methods"].items() if not method["ours"]]
+    value, name = max((_found(result, name, BUDGET).get(measure, 0.0), name) for name in others)
+    return _number(_found(result, OWN, BUDGET).get(measure)), f"{name} {_number(value)}"
 
 
 def _estimate(figures: Mapping[str, Any] | None, measure: str) -> str:

@@ -29,7 +29,7 @@ KEPT_GROUPS = ("language", "evidence level", "type", "domain")
 
 _WHOLE = ("ours", "ceiling", "ndcg_10", "mrr_10")
 _DATASET = ("name", "questions", "unjudged", "limit", "seed")
-_INDEX = ("experts", "granularities", "models", "tokenizer", "encoding", "vectors", "analyzer")
+_INDEX = ("experts", "granularities", "models", "tokenizer", "encoding", "vectors", "headers", "analyzer")
 _SETTINGS = ("budgets", "depth", "scope", "against", "resamples")
 _COSTS = ("budget", "questions", "index_bytes", "sample_characters", "characters", "reference")
 _NAME = re.compile(r"[\w.,: @+=/\[\]()-]{1,200}")

@@ -74,8 +74,26 @@ def test_a_page_has_a_line_a_set_and_every_method(result: dict[str, Any], tmp_pa
     shown = page.replace("\\", "")
     assert "| set.dense | recall | 10 | 0.750 [0.750, 0.750] | rrf-all | +0.205 " in shown
     assert shown.count("| **spans** | 0.750 [0.750, 0.750] |") == 2
-    assert page.count("| rrf-all | 0.545 ") == 2
+    assert shown.count("| rrf-all | 0.545 [") == 2
     assert "Mean recall by type." in page
+
+
+def test_means_over_sets_leave_out_what_a_set_lacks_and_what_has_headers(result: dict[str, Any]) -> None:
+    other = compacted(result)
+    other["dataset"]["name"] = "other"
+    other["methods"]["spans"]["512"]["recall"] = 0.25
+    other["methods"]["more"] = other["methods"]["spans"]
+    headed = compacted(result)
+    headed["index"]["headers"] = "title"
+    kept = {results.kept_name(each): each for each in (compacted(result), other, headed)}
+    assert list(kept) == ["set.dense", "other.dense", "set.dense.title"]
+
+    means = {row.cells[0]: row.cells[1:] for row in results.overall([compacted(result), other]).rows}
+    assert means == {"rrf-all": ("0.545",), "spans": ("0.500",)}
+    shown = results.page(kept).replace("\\", "")
+    assert "Means over 2 sets" in shown
+    assert "| set.dense.title | 0.750 | rrf-all 0.545 | 0.750 | rrf-all 0.545 |" in shown
+    assert "## Headers" not in results.page({"set.dense": compacted(result)})
 
 
 def test_what_is_kept_in_the_repository_can_be_kept() -> None:

@@ -38,6 +38,7 @@ def result_of(made: Evaluation, **changes: Any) -> dict[str, Any]:
             "tokenizer": "words",
             "encoding": "direct",
             "vectors": "int8",
+            "headers": "none",
             "analyzer": "standard",
         },
         "settings": {"budgets": ["512"], "cuts": [], "scope": "all", "against": "rrf-all", "resamples": 10_000},
